@@ -1,0 +1,150 @@
+/*
+ * The container's cgroup on v1, hybrid and v2: create, enter, limit, freeze, kill,
+ * count, remove. Receives the spec's resources; knows nothing of containers.
+ *
+ * A driver decides where the cgroup lives and who makes it (cgroup_driver.h); the
+ * layout decides which files carry a limit.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "spec/spec.h"
+#include "util/error.h"
+
+enum cgroup_layout {
+	CGROUP_LAYOUT_NONE,
+	CGROUP_LAYOUT_LEGACY,
+	CGROUP_LAYOUT_HYBRID,
+	CGROUP_LAYOUT_UNIFIED,
+};
+enum cgroup_manager { CGROUP_MANAGER_CGROUPFS, CGROUP_MANAGER_SYSTEMD, CGROUP_MANAGER_DISABLED };
+
+#define CGROUP_DIRS_MAX 20
+
+/* One hierarchy the container has a folder in. */
+struct cgroup_dir {
+	char *controllers; /* "cpu,cpuacct", "name=systemd", "" for the v2 hierarchy */
+	char *path; /* absolute folder on the host */
+	bool created; /* made by us: remove it; an existing empty one was reused */
+};
+
+/* Where a container's processes live: made by cgroup_create(), kept in the state record. */
+struct cgroup {
+	enum cgroup_layout layout;
+	enum cgroup_manager manager;
+	struct cgroup_dir dirs[CGROUP_DIRS_MAX];
+	size_t n_dirs;
+	char *scope; /* systemd unit name or NULL */
+};
+
+#define CGROUP_NULL ((struct cgroup){ 0 })
+
+struct cgroup_request {
+	const char *id;
+	const char *path; /* linux.cgroupsPath or NULL */
+	enum cgroup_manager manager;
+	bool rootless; /* a folder that cannot be made is left out, unless a limit needs it */
+	const struct spec_resources *resources; /* may be NULL */
+	const struct str_map *annotations; /* org.systemd.property.* for the systemd manager */
+};
+
+/* The host's layout from the mounts below /sys/fs/cgroup. */
+int cgroup_layout_detect(enum cgroup_layout *ret, struct error *err);
+
+/*
+ * Step 1, no side effect: where it will be. Refuses "..", and paths outside the hierarchy.
+ * ret->dirs are filled, created = false.
+ */
+int cgroup_plan(const struct cgroup_request *req, struct cgroup *ret, struct error *err);
+/*
+ * Step 2: makes the folders, enables controllers (v2), refuses a folder that has processes
+ * ("container's cgroup is not empty") or is frozen, writes limits and device rules while it is
+ * still empty. On failure what was made is removed.
+ */
+int cgroup_create(struct cgroup *cg, const struct cgroup_request *req, struct error *err);
+/*
+ * Folder descriptor of the v2 hierarchy (unified and hybrid layouts) for CLONE_INTO_CGROUP;
+ * *ret_fd = -EBADF and 0 where there is none or the folder is not ours. Caller closes.
+ *
+ * Kernels since 6.14 (and stable ones with "fix race between fork and cgroup.kill") compare
+ * how often cgroup.kill was used on the cgroup of the parent and on that of the child: when
+ * the numbers differ, the child of CLONE_INTO_CGROUP is born killed. A fresh folder has 0, the
+ * caller's own cgroup nearly always; so a child that ends by SIGKILL before its first word
+ * should be started once more without the descriptor and put there by cgroup_attach().
+ */
+int cgroup_clone_fd(const struct cgroup *cg, int *ret_fd, struct error *err);
+
+/*
+ * The fast way into the v1 hierarchies. Moving another process (cgroup.procs) makes the
+ * kernel wait for an RCU grace period, 10 to 20 ms; a single-threaded process that writes
+ * itself into "tasks" does not wait. So the parent opens the files before clone3 (with the
+ * descriptor of cgroup_clone_fd for the v2 hierarchy) and the child calls
+ * cgroup_join_self() first of all, in whatever user namespace it is: the kernel checks
+ * the credentials of the opener.
+ */
+struct cgroup_join {
+	int fds[CGROUP_DIRS_MAX];
+	size_t n;
+};
+
+#define CGROUP_JOIN_NULL ((struct cgroup_join){ 0 })
+
+/* sub: sub-path below the container's folder, or NULL. No v1 hierarchy: n = 0. */
+int cgroup_join_open(const struct cgroup *cg, const char *sub, struct cgroup_join *ret,
+		     struct error *err);
+/* Only in a process with one thread; allocates nothing. */
+int cgroup_join_self(const struct cgroup_join *join, struct error *err);
+void cgroup_join_done(struct cgroup_join *join);
+
+/*
+ * Moves any process into all hierarchies; sub as above. Slow (see cgroup_join_open()) unless it
+ * is there already, which is looked up first.
+ * -EBUSY on v2 when the container made sub-cgroups with controllers: use cgroup_attach_peer().
+ */
+int cgroup_attach(const struct cgroup *cg, const char *sub, pid_t pid, struct error *err);
+/* v2: into the cgroup where peer (the container's init) is now: the container's or below it. */
+int cgroup_attach_peer(const struct cgroup *cg, pid_t peer, pid_t pid, struct error *err);
+/*
+ * `exec --cgroup [controllers:]PATH`: into PATH below the container's folder, in the named
+ * hierarchies ("cpu,memory"; the others are left alone) or in all of them (NULL). On v2
+ * controllers must be NULL.
+ */
+int cgroup_attach_controller(const struct cgroup *cg, const char *controllers, const char *sub,
+			     pid_t pid, struct error *err);
+/*
+ * Delegation to the container's root: owner of the folder and of the files that the kernel
+ * lists for it. For containers with a cgroup namespace and a writable cgroup mount; v2 only.
+ */
+int cgroup_chown(const struct cgroup *cg, uid_t uid, struct error *err);
+
+/*
+ * `update`: writes only what is set and not "unchanged" (0 means leave, -1 unlimited), in an
+ * order the kernel accepts (swap before limit when raising on v1). Device rules are ignored.
+ * checkBeforeUpdate: -EBUSY "rejecting memory limit N < usage M".
+ */
+int cgroup_update(const struct cgroup *cg, const struct spec_resources *res, struct error *err);
+
+int cgroup_freeze(const struct cgroup *cg, struct error *err); /* waits until frozen, 2 s at most */
+int cgroup_thaw(const struct cgroup *cg, struct error *err);
+int cgroup_frozen(const struct cgroup *cg, bool *ret, struct error *err);
+
+/* All pids in the cgroup and below it (malloc'ed, sorted). A missing folder gives an empty list. */
+int cgroup_pids(const struct cgroup *cg, pid_t **ret, size_t *ret_count, struct error *err);
+/*
+ * Signals everything in it. SIGKILL also ends frozen processes (cgroup.kill where there is,
+ * else freeze, kill, thaw) and waits until none is left, 10 s at most.
+ */
+int cgroup_signal(const struct cgroup *cg, int sig, struct error *err);
+/* Removes the folders made by us with all sub-folders; retries EBUSY for 10 s; missing is done. */
+int cgroup_remove(const struct cgroup *cg, struct error *err);
+void cgroup_done(struct cgroup *cg);
+
+/* NULL-terminated "controllers:path" list for struct mount_ctx ("" = v2), in the arena. */
+int cgroup_mount_paths(const struct cgroup *cg, struct arena *arena, const char *const **ret,
+		       struct error *err);
+
+/* Controllers available on this host, for `features` and doctor. */
+bool cgroup_has_controller(const char *name);

@@ -1,0 +1,36 @@
+/*
+ * Who makes and removes a container's cgroup. All else (limits, freezer, members) works
+ * on the folders, whoever made them.
+ */
+#pragma once
+
+#include "cgroup/cgroup.h"
+#include "cgroup/cgroup_host.h"
+
+struct cgroup_driver {
+	const char *name;
+	/* Fills ret (zeroed, layout and manager set) with the folders to be; no side effect. */
+	int (*plan)(const struct cgroup_request *req, const struct cgroup_host *host,
+		    struct cgroup *ret, struct error *err);
+	/* Makes the folders and marks them; those that req->rootless lets miss are taken out of cg.
+	 */
+	int (*create)(struct cgroup *cg, const struct cgroup_request *req, struct error *err);
+	int (*remove)(const struct cgroup *cg, struct error *err);
+};
+
+extern const struct cgroup_driver cgroup_driver_fs;
+extern const struct cgroup_driver cgroup_driver_systemd;
+extern const struct cgroup_driver cgroup_driver_disabled;
+
+/* cgroup_remove.c: the subtree and its root, bottom up, with the time limit of cgroup_remove(). */
+int cgroup_remove_tree(const char *path, struct error *err);
+
+/*
+ * cgroup_enable.c, v2: makes controllers available in the folder by enabling them in the
+ * ancestors' cgroup.subtree_control. want: blank-separated list, as many as possible; need:
+ * those without which it is an error. Also refuses a folder that cannot hold processes (below a
+ * threaded cgroup).
+ */
+int cgroup_enable(const char *path, const char *want, const char *need, struct error *err);
+/* The controllers that the v2 hierarchy of that folder offers at its top; "" when unreadable. */
+void cgroup_top_controllers(const char *path, char *buf, size_t size);

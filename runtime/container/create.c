@@ -1,0 +1,352 @@
+/*
+ * The parent's side of `create` and `run`: from the bundle to an init that waits
+ * at the start gate. Nothing is made before everything was read and planned, the
+ * record names what will be made before it is, and a failure takes all of it back.
+ */
+#include "container/create.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "container/create_steps.h"
+#include "container/proto.h"
+#include "hooks/hooks.h"
+#include "os/procattr.h"
+#include "os/procfs.h"
+#include "os/rootfs.h"
+#include "os/tty.h"
+#include "util/fd.h"
+#include "util/log.h"
+#include "util/str.h"
+
+bool create_has_runtime_hooks(const struct create *c)
+{
+	const struct spec_hooks *h = c->spec->hooks;
+
+	return h && (h->prestart.count > 0 || h->create_runtime.count > 0);
+}
+
+static int do_spawn(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	_cleanup_close_ int cgroup_fd = -EBADF;
+	int socks[2];
+	int r;
+
+	r = proto_pair(socks, err);
+	if (r < 0)
+		return r;
+	c->sync_parent = socks[0];
+	c->sync_child = socks[1];
+
+	r = cgroup_clone_fd(&c->cgroup, &cgroup_fd, err);
+	if (r < 0)
+		return r;
+	/*
+	 * Processes of a shared pid namespace must not trace the child or read its descriptors
+	 * (CVE-2016-9962). In a new one there is nobody, and a namespace's root could not write
+	 * its own /proc/self files.
+	 */
+	if (!(c->ns.create & CLONE_NEWPID) && prctl(PR_SET_DUMPABLE, 0) < 0)
+		return error_set(err, -errno, "make the container's process undumpable");
+	r = ns_spawn(&c->ns, cgroup_fd, c->proc_fd, create_child, c, &c->init, err);
+	if (r < 0)
+		return error_prefix(err, "create the container's process");
+	(void)close(take_fd(&c->sync_child));
+	return 0;
+}
+
+static int move_net_devices(const struct create *c, struct error *err)
+{
+	_cleanup_close_ int netns = -EBADF;
+	char path[64];
+	size_t i;
+	int r;
+
+	if (c->plan->n_net_devices == 0)
+		return 0;
+	(void)snprintf(path, sizeof(path), "%d/ns/net", c->init.pid);
+	netns = openat(c->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	if (netns < 0)
+		return error_set(err, -errno, "open the container's network namespace");
+	for (i = 0; i < c->plan->n_net_devices; i++) {
+		const struct spec_net_device *d = &c->plan->net_devices[i];
+
+		r = net_device_move(d->host_name, d->name ? d->name : d->host_name, netns, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* On v1 and hybrid hosts the process enters its cgroups here; it does nothing before GO. */
+static int do_place(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	const struct plan *p = c->plan;
+	int r;
+
+	r = cgroup_attach(&c->cgroup, NULL, c->init.pid, err);
+	if (r < 0)
+		return r;
+	r = create_rdt_attach(c, err);
+	if (r < 0)
+		return r;
+	if (p->ns_create & CLONE_NEWUSER) {
+		r = ns_write_maps(c->proc_fd, c->init.pid, &p->uid_maps, &p->gid_maps, err);
+		if (r < 0)
+			return r;
+	}
+	if (p->has_process && p->process.has_oom_score_adj) {
+		r = process_oom_score_adj(c->proc_fd, c->init.pid, p->process.oom_score_adj, c->rootless, err);
+		if (r < 0)
+			return r;
+	}
+	return move_net_devices(c, err);
+}
+
+static int do_go(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+
+	return proto_send(c->sync_parent, PROTO_GO, c->init.pid, err);
+}
+
+/* prestart and createRuntime: in the host's namespaces, when the container's exist, before the pivot. */
+static int do_runtime_hooks(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	_cleanup_free_ char *state = NULL;
+	struct hook_env env;
+	int r;
+
+	if (!create_has_runtime_hooks(c))
+		return 0;
+	r = proto_expect(c->sync_parent, PROTO_MOUNTED, "the container's first process", NULL, err);
+	if (r < 0)
+		return r;
+	r = hook_state_json(c->record, "creating", c->init.pid, &state, err);
+	if (r < 0)
+		return r;
+
+	env = (struct hook_env){ .kind = "prestart", .state_json = state, .cwd = c->bundle, .default_env = environ,
+				 .stdout_file = spec_annotation(c->spec, "run.oci.hooks.stdout"),
+				 .stderr_file = spec_annotation(c->spec, "run.oci.hooks.stderr") };
+	c->hooks_ran = true;
+	r = hooks_run(c->spec->hooks->prestart.items, c->spec->hooks->prestart.count, &env, err);
+	if (r < 0)
+		return r;
+	env.kind = "createRuntime";
+	r = hooks_run(c->spec->hooks->create_runtime.items, c->spec->hooks->create_runtime.count, &env, err);
+	if (r < 0)
+		return r;
+	return proto_send(c->sync_parent, PROTO_HOOKED, 0, err);
+}
+
+static int do_await_ready(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	const struct plan *p = c->plan;
+	int r;
+
+	r = proto_expect(c->sync_parent, PROTO_READY, "the container's first process", NULL, err);
+	if (r < 0)
+		return r;
+	/* Last, because a low RLIMIT_AS or RLIMIT_NOFILE would hinder our own set-up. */
+	return p->has_process ?
+		       rlimit_apply(c->init.pid, p->process.rlimits, p->process.n_rlimits, err) :
+		       0;
+}
+
+static int do_record(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	int r;
+
+	r = pidref_fill(c->proc_fd, &c->init, err);
+	if (r < 0)
+		return r;
+	c->record->pid = c->init.pid;
+	c->record->pid_start = c->init.start;
+	r = state_write(c->dir_fd, c->record, err);
+	if (r < 0)
+		return r;
+	if (c->pidfd_sock >= 0) {
+		r = pidfd_socket_send(c->pidfd_sock, c->init.fd, err);
+		if (r < 0)
+			return r;
+	}
+	return c->opt->pid_file ? pid_file_write(c->opt->pid_file, c->init.pid, err) : 0;
+}
+
+static int do_commit(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+
+	return proto_send(c->sync_parent, PROTO_COMMIT, 0, err);
+}
+
+static const struct phase parent_phases[] = {
+	{ "open", create_open, "first: the proc handle while the mount namespace is the host's" },
+	{ "load", create_load, "nothing is made before the whole configuration was read" },
+	{ "plan", create_plan, "pure; a refusal here has no trace" },
+	{ "facts", create_facts, "opens what the plan names, so that nothing is resolved twice" },
+	{ "filter", create_filter, "while allocation and libraries are free to use" },
+	{ "reserve", create_reserve, "the id is taken before anything that carries it exists" },
+	{ "cgroup", create_cgroup, "recorded, then made and limited while still empty" },
+	{ "spawn", do_spawn, "into the cgroup (v2), with all namespaces that need no map" },
+	{ "place", do_place, "cgroup (v1), id maps, devices: before the child does anything" },
+	{ "go", do_go, "the child may now use its ids and its cgroup" },
+	{ "runtime-hooks", do_runtime_hooks, "namespaces and mounts exist, pivot has not happened" },
+	{ "await-ready", do_await_ready, "console is handed over, executable found" },
+	{ "record", do_record, "start time and pid, before anybody can rely on them" },
+	{ "commit", do_commit, "from here the child survives us" },
+};
+
+const struct phase_list create_parent_phases = { "create, parent", parent_phases, ELEMENTSOF(parent_phases) };
+
+/* Takes everything back; the first error is the one that counts. */
+static void create_undo(struct create *c)
+{
+	struct error ignored = ERROR_NULL;
+	int status;
+
+	if (c->init.pid > 0) {
+		(void)pidref_signal(&c->init, SIGKILL);
+		/* A frozen or stopped cgroup would keep it for ever. */
+		(void)cgroup_thaw(&c->cgroup, &ignored);
+		(void)pidref_reap(&c->init, &status, &ignored);
+	}
+	if (c->opt->pid_file && c->record && c->record->pid > 0)
+		(void)unlink(c->opt->pid_file);
+	if (!c->dir_made)
+		return;
+	if (c->record)
+		c->record->pid = 0;
+	if (!c->cgroup_made)
+		cgroup_done(&c->cgroup);
+	if (container_release(c->root_fd, c->opt->id, c->record, &c->cgroup, c->hooks_ran ? c->spec : NULL, &ignored) < 0)
+		log_debugf("clean up after a failed create: %s", ignored.text);
+}
+
+static void create_init(struct create *c, const struct container_env *env,
+			const struct container_create_options *opt, bool is_run)
+{
+	*c = (struct create){
+		.env = env,
+		.opt = opt,
+		.is_run = is_run,
+		.proc_fd = -EBADF,
+		.root_fd = -EBADF,
+		.dir_fd = -EBADF,
+		.bundle_fd = -EBADF,
+		.null_fd = -EBADF,
+		.console_sock = -EBADF,
+		.pidfd_sock = -EBADF,
+		.listener_sock = -EBADF,
+		.gate_fd = -EBADF,
+		.sync_parent = -EBADF,
+		.sync_child = -EBADF,
+		.init = PIDREF_NULL,
+		.master_fd = -EBADF,
+		.rootfs_fd = -EBADF,
+		.pty_slave = -EBADF,
+		.process = PROCESS_NULL,
+	};
+}
+
+static void create_done(struct create *c)
+{
+	int *fds[] = { &c->proc_fd, &c->root_fd, &c->dir_fd, &c->bundle_fd, &c->null_fd, &c->console_sock,
+		       &c->pidfd_sock, &c->listener_sock, &c->gate_fd, &c->sync_parent, &c->sync_child,
+		       &c->master_fd };
+	size_t i;
+
+	for (i = 0; i < ELEMENTSOF(fds); i++)
+		if (*fds[i] >= 0)
+			(void)close(take_fd(fds[i]));
+	for (i = 0; i < c->ns.n_join; i++)
+		(void)close(c->ns.join[i].fd);
+	for (i = 0; c->plan && i < c->plan->n_mounts; i++)
+		mount_op_done(&c->plan->mounts[i]);
+	pidref_done(&c->init);
+	filter_done(&c->filter);
+	cgroup_done(&c->cgroup);
+	c->record = state_record_free(c->record);
+	c->plan = plan_free(c->plan);
+	c->spec = spec_free(c->spec);
+	free(take_ptr(c->config_text));
+	free(take_ptr(c->bundle));
+	free(take_ptr(c->root));
+}
+
+static int create_up(struct create *c, struct error *err)
+{
+	int r;
+
+	r = phases_run(parent_phases, ELEMENTSOF(parent_phases), c, err);
+	if (r < 0)
+		create_undo(c);
+	return r;
+}
+
+int container_create(const struct container_env *env, const struct container_create_options *opt, struct error *err)
+{
+	struct create c;
+	int r;
+
+	create_init(&c, env, opt, false);
+	r = create_up(&c, err);
+	create_done(&c);
+	return r;
+}
+
+/* START on the pair instead of the gate; then the hooks that follow a start. */
+static int run_start(struct create *c, struct error *err)
+{
+	int r;
+
+	r = proto_send(c->sync_parent, PROTO_START, 0, err);
+	if (r == 0)
+		r = proto_await_exec(c->sync_parent, err);
+	if (r < 0)
+		return r;
+	return container_poststart(c->record, c->spec, err);
+}
+
+int container_run(const struct container_env *env, const struct container_create_options *opt, int *ret_status,
+		  struct error *err)
+{
+	struct error cleanup = ERROR_NULL;
+	struct create c;
+	int status = 0;
+	int r;
+
+	create_init(&c, env, opt, true);
+	r = create_up(&c, err);
+	if (r == 0) {
+		r = c.master_fd >= 0 ? process_receive_master(&c.master_fd, err) : 0;
+		if (r == 0)
+			r = run_start(&c, err);
+		if (r < 0)
+			create_undo(&c);
+		else if (!opt->detach)
+			r = process_wait_foreground(&c.init, c.master_fd, &status, err);
+		if (r == 0 && !opt->detach && !opt->keep)
+			r = container_release(c.root_fd, opt->id, c.record, &c.cgroup, c.spec, &cleanup);
+		if (r < 0 && cleanup.code < 0)
+			*err = cleanup;
+	}
+	create_done(&c);
+	if (r == 0)
+		*ret_status = status;
+	return r;
+}

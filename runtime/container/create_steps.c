@@ -1,0 +1,362 @@
+/*
+ * The parent's phases before the clone: open, load, plan, facts, filter, reserve,
+ * cgroup. The first four change nothing on the host.
+ */
+#include "container/create_steps.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/procfs.h"
+#include "os/rootfs.h"
+#include "os/tty.h"
+#include "util/fd.h"
+#include "util/log.h"
+#include "util/str.h"
+
+int create_open(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	int r;
+
+	r = state_id_check(c->opt->id, err);
+	if (r < 0)
+		return r;
+	c->listen_fds = listen_fds_count();
+	r = preserve_fds_check(c->listen_fds + c->opt->preserve_fds, err);
+	if (r < 0)
+		return r;
+	/* Whatever the engine leaked (rule: descriptors >= 3 are hostile) ends at the next execve. */
+	r = fd_cloexec_from(3);
+	if (r < 0)
+		return error_set(err, r, "mark inherited descriptors close-on-exec");
+	r = procfs_open(&c->proc_fd, err);
+	if (r < 0)
+		return r;
+	r = in_user_namespace(c->proc_fd, &c->in_userns, err);
+	if (r < 0)
+		return r;
+	c->rootless = c->env->rootless || geteuid() != 0;
+
+	if (c->env->root) {
+		c->root = strdup(c->env->root);
+		if (!c->root)
+			return error_oom(err);
+	} else {
+		r = state_root_default(c->rootless, &c->root, err);
+		if (r < 0)
+			return r;
+	}
+	return state_root_open(c->root, true, &c->root_fd, err);
+}
+
+static int open_bundle(struct create *c, struct error *err)
+{
+	const char *bundle = c->opt->bundle && *c->opt->bundle ? c->opt->bundle : ".";
+
+	c->bundle_fd = open(bundle, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (c->bundle_fd < 0)
+		return error_set(err, -errno, "chdir %s", bundle);
+	c->bundle = realpath(bundle, NULL);
+	if (!c->bundle)
+		return error_set(err, -errno, "chdir %s", bundle);
+	return 0;
+}
+
+int create_load(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	const char *config = c->opt->config ? c->opt->config : "config.json";
+	int r;
+
+	r = open_bundle(c, err);
+	if (r < 0)
+		return r;
+	r = file_read_all(c->opt->config ? AT_FDCWD : c->bundle_fd, config, JSON_BYTES_MAX, &c->config_text,
+			  &c->config_len, err);
+	if (r == -ENOENT)
+		return error_text(err, r, "JSON specification file %s not found: no such file or directory", config);
+	if (r < 0)
+		return r;
+	return spec_parse(config, c->config_text, c->config_len, &c->spec, err);
+}
+
+static int check_rootfs(const struct plan *p, struct error *err)
+{
+	struct stat st;
+
+	if (lstat(p->rootfs, &st) < 0)
+		return error_set(err, -errno, "invalid rootfs: stat %s", p->rootfs);
+	if (S_ISLNK(st.st_mode))
+		return error_text(err, -ELOOP, "invalid rootfs: %s is a symbolic link; name the folder itself", p->rootfs);
+	if (!S_ISDIR(st.st_mode))
+		return error_text(err, -ENOTDIR, "invalid rootfs: %s is not a directory", p->rootfs);
+	return 0;
+}
+
+static int check_terminal(const struct create *c, struct error *err)
+{
+	bool terminal = c->plan->has_process && c->plan->process.terminal;
+	bool detached = !c->is_run || c->opt->detach;
+
+	if (terminal && detached && !c->opt->console_socket)
+		return error_text(err, -EINVAL, "cannot allocate tty if agentrun will detach without setting console socket");
+	if (c->opt->console_socket && (!terminal || !detached))
+		return error_text(err, -EINVAL, "cannot use console socket if agentrun will not detach or allocate tty");
+	return 0;
+}
+
+int create_plan(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	struct plan_request req = {
+		.id = c->opt->id,
+		.bundle = c->bundle,
+		.no_pivot = c->opt->no_pivot,
+		.no_new_keyring = c->opt->no_new_keyring,
+		.rootless = c->rootless,
+		.in_userns = c->in_userns,
+		.preserve_fds = c->opt->preserve_fds,
+	};
+	int r;
+
+	r = plan_build(c->spec, &req, &c->plan, err);
+	if (r < 0)
+		return r;
+	r = check_rootfs(c->plan, err);
+	if (r < 0)
+		return r;
+	return check_terminal(c, err);
+}
+
+static int open_namespaces(struct create *c, struct error *err)
+{
+	size_t i;
+	int r;
+
+	c->ns.create = c->plan->ns_create & ~((uint64_t)CLONE_NEWTIME | CLONE_NEWCGROUP);
+	for (i = 0; i < c->plan->n_ns_join; i++) {
+		int fd = -EBADF;
+
+		r = ns_open(c->plan->ns_join[i].path, c->plan->ns_join[i].type, &fd, err);
+		if (r < 0)
+			return r;
+		assert(c->ns.n_join < NS_JOIN_MAX);
+		c->ns.join[c->ns.n_join++] = (struct ns_join){ .type = c->plan->ns_join[i].type, .fd = fd };
+	}
+	return 0;
+}
+
+static int open_console(struct create *c, struct error *err)
+{
+	int socks[2];
+
+	if (!c->plan->has_process || !c->plan->process.terminal)
+		return 0;
+	if (c->opt->console_socket)
+		return tty_socket_connect(c->opt->console_socket, "console socket", &c->console_sock, err);
+	/* Foreground run: the master comes to us, by the same message. */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, socks) < 0)
+		return error_set(err, -errno, "create the socket pair for the terminal");
+	c->master_fd = socks[0];
+	c->console_sock = socks[1];
+	return 0;
+}
+
+/*
+ * Sources that the container's user namespace could not reach, or that need an id map,
+ * are cloned here. One inside the rootfs is the child's: it may be what an earlier mount puts there.
+ */
+static int prepare_mounts(struct create *c, struct error *err)
+{
+	bool userns = (c->plan->ns_create & CLONE_NEWUSER) != 0;
+	int userns_fd = -EBADF;
+	size_t i;
+	int r;
+
+	for (i = 0; i < c->ns.n_join; i++)
+		if (c->ns.join[i].type == CLONE_NEWUSER)
+			userns_fd = c->ns.join[i].fd;
+	/* Without privilege over the host's mounts the child does what it can itself. */
+	if (geteuid() != 0)
+		return 0;
+	for (i = 0; i < c->plan->n_mounts; i++) {
+		struct mount_op *op = &c->plan->mounts[i];
+
+		if (op->kind != MOUNT_BIND || (!userns && userns_fd < 0 && !mount_wants_idmap(op)) ||
+		    mount_source_in_rootfs(op, c->plan->rootfs))
+			continue;
+		r = mount_source_open(op, c->bundle_fd, err);
+		if (r < 0)
+			return r;
+		r = mount_tree_prepare(op, c->proc_fd, userns_fd, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int create_facts(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	int r;
+
+	r = open_namespaces(c, err);
+	if (r < 0)
+		return r;
+	r = open_console(c, err);
+	if (r < 0)
+		return r;
+	if (c->opt->pidfd_socket) {
+		r = tty_socket_connect(c->opt->pidfd_socket, "pidfd socket", &c->pidfd_sock, err);
+		if (r < 0)
+			return r;
+	}
+	if (c->plan->n_masked_paths > 0) {
+		r = rootfs_null_open(&c->null_fd, err);
+		if (r < 0)
+			return r;
+	}
+	return prepare_mounts(c, err);
+}
+
+int create_filter(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	const struct spec_seccomp *profile = c->spec->linux_cfg->seccomp;
+	int r;
+
+	if (!profile)
+		return 0;
+	r = filter_for_profile(c->spec, c->rootless, &c->filter, err);
+	if (r < 0 || !c->filter.notify)
+		return r;
+	return tty_socket_connect(profile->listener_path, "seccomp listener", &c->listener_sock, err);
+}
+
+static int now_rfc3339(struct arena *arena, char **ret, struct error *err)
+{
+	struct timespec ts;
+	struct tm tm;
+	char date[32];
+
+	(void)clock_gettime(CLOCK_REALTIME, &ts);
+	(void)gmtime_r(&ts.tv_sec, &tm);
+	(void)strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+	*ret = arena_printf(arena, "%s.%09ldZ", date, ts.tv_nsec);
+	return *ret ? 0 : error_oom(err);
+}
+
+static int fill_annotations(struct state_record *rec, const struct spec *spec, struct error *err)
+{
+	size_t i, n = spec->annotations.count;
+
+	rec->annotations.keys = arena_calloc(&rec->arena, n + 1, sizeof(char *));
+	rec->annotations.values = arena_calloc(&rec->arena, n + 1, sizeof(char *));
+	if (!rec->annotations.keys || !rec->annotations.values)
+		return error_oom(err);
+	for (i = 0; i < n; i++) {
+		rec->annotations.keys[i] = arena_strdup(&rec->arena, spec->annotations.items[i].key);
+		rec->annotations.values[i] = arena_strdup(&rec->arena, spec->annotations.items[i].value);
+		if (!rec->annotations.keys[i] || !rec->annotations.values[i])
+			return error_oom(err);
+	}
+	rec->annotations.count = n;
+	return 0;
+}
+
+static int fill_record(struct create *c, struct error *err)
+{
+	struct state_record *rec;
+	int r;
+
+	rec = c->record = calloc(1, sizeof(*rec));
+	if (!rec)
+		return error_oom(err);
+	r = now_rfc3339(&rec->arena, &rec->created, err);
+	if (r < 0)
+		return r;
+	r = fill_annotations(rec, c->spec, err);
+	if (r < 0)
+		return r;
+	rec->id = arena_strdup(&rec->arena, c->opt->id);
+	rec->oci_version = arena_strdup(&rec->arena, c->spec->oci_version);
+	rec->bundle = arena_strdup(&rec->arena, c->bundle);
+	rec->rootfs = arena_strdup(&rec->arena, c->plan->rootfs);
+	rec->owner = geteuid() == 0 ? arena_strdup(&rec->arena, "root") : arena_printf(&rec->arena, "%u", geteuid());
+	if (!rec->id || !rec->oci_version || !rec->bundle || !rec->rootfs || !rec->owner)
+		return error_oom(err);
+	rec->pid_ns_private = (c->plan->ns_create & CLONE_NEWPID) != 0;
+	rec->rootless = c->rootless;
+	rec->systemd_cgroup = c->env->cgroup_manager == CGROUP_MANAGER_SYSTEMD;
+	rec->no_new_keyring = c->opt->no_new_keyring;
+	rec->terminal = c->plan->has_process && c->plan->process.terminal;
+	return 0;
+}
+
+int create_reserve(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	int r;
+
+	r = state_dir_create(c->root_fd, c->opt->id, &c->dir_fd, err);
+	if (r == STATE_E_EXISTS)
+		return error_text(err, -EEXIST, "container with given ID already exists");
+	if (r < 0)
+		return r;
+	c->dir_made = true;
+	r = fill_record(c, err);
+	if (r < 0)
+		return r;
+	r = file_replace(c->dir_fd, STATE_CONFIG_FILE, c->config_text, c->config_len, 0600, 0, err);
+	if (r < 0)
+		return r;
+	if (c->is_run)
+		return 0;
+	return unix_listen_at(c->dir_fd, STATE_GATE_FILE, &c->gate_fd, err);
+}
+
+int create_cgroup(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	size_t i;
+	int r;
+
+	c->cgroup_request = (struct cgroup_request){
+		.id = c->opt->id,
+		.path = c->spec->linux_cfg->cgroups_path,
+		.manager = (enum cgroup_manager)c->env->cgroup_manager,
+		.rootless = c->rootless || c->in_userns,
+		.resources = c->spec->linux_cfg->resources,
+		.annotations = &c->spec->annotations,
+	};
+	r = cgroup_plan(&c->cgroup_request, &c->cgroup, err);
+	if (r < 0)
+		return r;
+
+	/*
+	 * What is not there yet will be ours: said in the record before it is made, so that
+	 * `delete --force` finds it if we are killed in between.
+	 */
+	r = record_set_cgroup(c->record, &c->cgroup, err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < c->record->n_cgroup_dirs; i++)
+		c->record->cgroup_dirs[i].created = access(c->record->cgroup_dirs[i].path, F_OK) < 0;
+	r = state_write(c->dir_fd, c->record, err);
+	if (r < 0)
+		return r;
+
+	r = cgroup_create(&c->cgroup, &c->cgroup_request, err);
+	if (r < 0)
+		return r;
+	c->cgroup_made = true;
+	return record_set_cgroup(c->record, &c->cgroup, err);
+}

@@ -1,0 +1,27 @@
+/*
+ * The parent's phases up to the clone, and helpers that `exec` shares. Private to
+ * runtime/container.
+ */
+#pragma once
+
+#include "container/create.h"
+
+int create_open(void *ctx, struct error *err);
+int create_load(void *ctx, struct error *err);
+int create_plan(void *ctx, struct error *err);
+int create_facts(void *ctx, struct error *err);
+int create_filter(void *ctx, struct error *err);
+int create_reserve(void *ctx, struct error *err);
+int create_cgroup(void *ctx, struct error *err);
+int create_rdt_attach(struct create *c, struct error *err);
+
+/* PROC/PID/oom_score_adj of a child; EPERM is ignored when rootless, as lowering needs privilege on the host. */
+int process_oom_score_adj(int proc_fd, pid_t pid, int64_t value, bool rootless, struct error *err);
+/* Compiled filter of a profile, through the cache of /run/agentrun/filters when there is one. */
+int filter_for_profile(const struct spec *spec, bool rootless, struct filter *ret, struct error *err);
+/* Foreground: proxies the terminal (master_fd >= 0) or forwards signals until the process has exited. */
+int process_wait_foreground(struct pidref *ref, int master_fd, int *ret_status, struct error *err);
+/* poststart hooks; a failure kills nothing here. */
+int container_poststart(const struct state_record *rec, const struct spec *spec, struct error *err);
+/* On the own end of a console pair: receives the pty's master and replaces *fd by it. */
+int process_receive_master(int *fd, struct error *err);

@@ -1,0 +1,297 @@
+/*
+ * `exec`: one more process in a running container. The parent opens everything by
+ * the verified init process; the child joins, and ends in the same last steps as init.
+ */
+#include <assert.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "container/create_steps.h"
+#include "container/exec.h"
+#include "container/exec_request.h"
+#include "container/proto.h"
+#include "os/procattr.h"
+#include "os/procfs.h"
+#include "os/tty.h"
+#include "util/fd.h"
+#include "util/log.h"
+#include "util/str.h"
+
+static const uint64_t ns_types[] = { CLONE_NEWUSER, CLONE_NEWIPC, CLONE_NEWUTS,    CLONE_NEWNET,
+				     CLONE_NEWPID,  CLONE_NEWNS,  CLONE_NEWCGROUP, CLONE_NEWTIME };
+
+/* Through the proc handle and the pid that the pidfd still holds: no other process can be meant. */
+static int open_namespaces(struct exec *e, struct error *err)
+{
+	size_t i;
+	int r;
+
+	for (i = 0; i < ELEMENTSOF(ns_types); i++) {
+		_cleanup_close_ int fd = -EBADF;
+		char path[64];
+		bool own;
+
+		(void)snprintf(path, sizeof(path), "%d/ns/%s", e->h.init.pid, ns_proc_name(ns_types[i]));
+		fd = openat(e->h.proc_fd, path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 && errno == ENOENT)
+			continue; /* a kernel without this type */
+		if (fd < 0)
+			return error_set(err, -errno, "open the container's %s namespace", ns_type_name(ns_types[i]));
+		r = ns_is_own(e->h.proc_fd, fd, ns_types[i], &own, err);
+		if (r < 0)
+			return r;
+		if (own)
+			continue;
+		e->joins_user |= ns_types[i] == CLONE_NEWUSER;
+		e->joins_mount |= ns_types[i] == CLONE_NEWNS;
+		e->ns.join[e->ns.n_join++] = (struct ns_join){ .type = ns_types[i], .fd = take_fd(&fd) };
+	}
+	if (!e->joins_mount) {
+		char path[32];
+
+		(void)snprintf(path, sizeof(path), "%d/root", e->h.init.pid);
+		e->root_fd = openat(e->h.proc_fd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (e->root_fd < 0)
+			return error_set(err, -errno, "open the container's root");
+	}
+	return pidref_exited(&e->h.init) ? error_text(err, -ESRCH, "cannot exec in a stopped container") : 0;
+}
+
+static int check_terminal(const struct exec *e, struct error *err)
+{
+	if (e->plan.terminal && e->opt->detach && !e->opt->console_socket)
+		return error_text(err, -EINVAL, "cannot allocate tty if agentrun will detach without setting console socket");
+	if (e->opt->console_socket && (!e->plan.terminal || !e->opt->detach))
+		return error_text(err, -EINVAL, "cannot use console socket if agentrun will not detach or allocate tty");
+	return 0;
+}
+
+static int open_sockets(struct exec *e, struct error *err)
+{
+	int socks[2];
+	int r;
+
+	if (e->opt->pidfd_socket) {
+		r = tty_socket_connect(e->opt->pidfd_socket, "pidfd socket", &e->pidfd_sock, err);
+		if (r < 0)
+			return r;
+	}
+	if (e->filter.notify) {
+		r = tty_socket_connect(e->spec->linux_cfg->seccomp->listener_path, "seccomp listener",
+				       &e->listener_sock, err);
+		if (r < 0)
+			return r;
+	}
+	if (!e->plan.terminal)
+		return 0;
+	if (e->opt->console_socket)
+		return tty_socket_connect(e->opt->console_socket, "console socket", &e->console_sock, err);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, socks) < 0)
+		return error_set(err, -errno, "create the socket pair for the terminal");
+	e->master_fd = socks[0];
+	e->console_sock = socks[1];
+	return 0;
+}
+
+static int exec_load(struct exec *e, struct error *err)
+{
+	struct spec_process proc;
+	int r;
+
+	r = handle_load_spec(&e->h, &e->spec, err);
+	if (r < 0)
+		return r;
+	r = exec_request_build(e->opt, e->spec->process, &e->arena, &proc, err);
+	if (r < 0)
+		return r;
+	r = plan_build_process(&proc, e->spec, e->h.view.record->rootless, &e->arena, &e->plan, err);
+	if (r < 0)
+		return r;
+	r = check_terminal(e, err);
+	if (r < 0)
+		return r;
+	if (e->spec->linux_cfg->seccomp) {
+		r = filter_for_profile(e->spec, e->h.view.record->rootless, &e->filter, err);
+		if (r < 0)
+			return r;
+	}
+	return open_sockets(e, err);
+}
+
+static int attach_cgroups(struct exec *e, struct error *err)
+{
+	size_t i;
+	int r;
+
+	if (e->opt->n_cgroups == 0)
+		return cgroup_attach(&e->h.cgroup, NULL, e->ref.pid, err);
+	for (i = 0; i < e->opt->n_cgroups; i++) {
+		const char *text = e->opt->cgroups[i];
+		const char *colon = strchr(text, ':');
+		_cleanup_free_ char *controllers = colon ? strndup(text, (size_t)(colon - text)) : NULL;
+
+		if (colon && !controllers)
+			return error_oom(err);
+		r = colon ? cgroup_attach_controller(&e->h.cgroup, controllers, colon + 1, e->ref.pid, err) :
+			    cgroup_attach(&e->h.cgroup, text, e->ref.pid, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int exec_spawn(struct exec *e, struct error *err)
+{
+	_cleanup_close_ int cgroup_fd = -EBADF;
+	int socks[2];
+	int r;
+
+	r = proto_pair(socks, err);
+	if (r < 0)
+		return r;
+	e->sync_parent = socks[0];
+	e->sync_child = socks[1];
+	if (e->opt->n_cgroups == 0) {
+		r = cgroup_clone_fd(&e->h.cgroup, &cgroup_fd, err);
+		if (r < 0)
+			return r;
+	}
+	/* The container's processes see the child at once: it must not be traceable (CVE-2016-9962). */
+	if (prctl(PR_SET_DUMPABLE, 0) < 0)
+		return error_set(err, -errno, "make the process undumpable");
+	if (e->plan.affinity_initial) {
+		r = affinity_apply(e->plan.affinity_initial, err);
+		if (r < 0)
+			return r;
+	}
+	r = ns_spawn(&e->ns, cgroup_fd, e->h.proc_fd, exec_child, e, &e->ref, err);
+	if (r < 0)
+		return r;
+	(void)close(take_fd(&e->sync_child));
+
+	r = attach_cgroups(e, err);
+	if (r == 0 && e->plan.has_oom_score_adj)
+		r = process_oom_score_adj(e->h.proc_fd, e->ref.pid, e->plan.oom_score_adj,
+					  e->h.view.record->rootless, err);
+	if (r == 0)
+		r = proto_send(e->sync_parent, PROTO_GO, e->ref.pid, err);
+	if (r == 0)
+		r = proto_expect(e->sync_parent, PROTO_READY, "the process", NULL, err);
+	return r;
+}
+
+static int exec_finish(struct exec *e, struct error *err)
+{
+	int r;
+
+	r = rlimit_apply(e->ref.pid, e->plan.rlimits, e->plan.n_rlimits, err);
+	if (r == 0 && e->pidfd_sock >= 0)
+		r = pidfd_socket_send(e->pidfd_sock, e->ref.fd, err);
+	if (r == 0 && e->opt->pid_file)
+		r = pid_file_write(e->opt->pid_file, e->ref.pid, err);
+	if (r < 0)
+		return r;
+	r = proto_send(e->sync_parent, PROTO_COMMIT, 0, err);
+	if (r == 0)
+		r = proto_send(e->sync_parent, PROTO_START, 0, err);
+	if (r == 0)
+		r = proto_await_exec(e->sync_parent, err);
+	if (r < 0 && e->opt->pid_file)
+		(void)unlink(e->opt->pid_file);
+	return r;
+}
+
+/* The master arrives by the console protocol on our own socket pair. */
+static int receive_master(struct exec *e, struct error *err)
+{
+	return e->plan.terminal && !e->opt->console_socket ? process_receive_master(&e->master_fd, err) : 0;
+}
+
+static int exec_run(struct exec *e, int *ret_status, struct error *err)
+{
+	struct error ignored;
+	int status = 0;
+	int r;
+
+	r = exec_load(e, err);
+	if (r == 0)
+		r = open_namespaces(e, err);
+	if (r < 0)
+		return r;
+	r = exec_spawn(e, err);
+	if (r == 0)
+		r = receive_master(e, err);
+	if (r == 0)
+		r = exec_finish(e, err);
+	if (r < 0) {
+		if (e->ref.pid > 0) {
+			(void)pidref_signal(&e->ref, SIGKILL);
+			(void)pidref_reap(&e->ref, &status, &ignored);
+		}
+		return r;
+	}
+	if (!e->opt->detach) {
+		r = process_wait_foreground(&e->ref, e->plan.terminal ? e->master_fd : -EBADF, &status, err);
+		if (r < 0)
+			return r;
+	}
+	*ret_status = status;
+	return 0;
+}
+
+static void exec_done(struct exec *e)
+{
+	int *fds[] = { &e->root_fd, &e->console_sock, &e->master_fd, &e->pidfd_sock, &e->listener_sock,
+		       &e->sync_parent, &e->sync_child };
+	size_t i;
+
+	for (i = 0; i < ELEMENTSOF(fds); i++)
+		if (*fds[i] >= 0)
+			(void)close(take_fd(fds[i]));
+	for (i = 0; i < e->ns.n_join; i++)
+		(void)close(e->ns.join[i].fd);
+	filter_done(&e->filter);
+	pidref_done(&e->ref);
+	handle_done(&e->h);
+	e->spec = spec_free(e->spec);
+	arena_done(&e->arena);
+}
+
+int container_exec(const struct container_env *env, const struct container_exec_options *opt, int *ret_status,
+		   struct error *err)
+{
+	struct exec e = {
+		.opt = opt,
+		.h = HANDLE_NULL,
+		.root_fd = -EBADF,
+		.console_sock = -EBADF,
+		.master_fd = -EBADF,
+		.pidfd_sock = -EBADF,
+		.listener_sock = -EBADF,
+		.sync_parent = -EBADF,
+		.sync_child = -EBADF,
+		.ref = PIDREF_NULL,
+		.process = PROCESS_NULL,
+	};
+	int r;
+
+	e.keep_fds = listen_fds_count() + opt->preserve_fds;
+	r = preserve_fds_check(e.keep_fds, err);
+	if (r < 0)
+		return r;
+	r = fd_cloexec_from(3);
+	if (r < 0)
+		return error_set(err, r, "mark inherited descriptors close-on-exec");
+	r = handle_open(env, opt->id, &e.h, err);
+	if (r == 0 && !(opt->ignore_paused && e.h.view.status == CONTAINER_PAUSED))
+		r = lifecycle_check(OP_EXEC, &e.h.view, err);
+	if (r == 0)
+		r = exec_run(&e, ret_status, err);
+	exec_done(&e);
+	return r;
+}

@@ -1,0 +1,30 @@
+/*
+ * One `exec` in progress: what the parent has opened, and what the child, which is a
+ * copy of it, goes on with. Private to runtime/container.
+ */
+#pragma once
+
+#include "container/lifecycle.h"
+#include "container/process_exec.h"
+#include "os/ns.h"
+
+struct exec {
+	const struct container_exec_options *opt;
+	struct container_handle h;
+	struct arena arena;
+	struct spec *spec;
+	struct plan_process plan;
+	struct filter filter;
+	struct ns_spec ns;
+	bool joins_user, joins_mount;
+	int root_fd; /* of a container that shares our mount namespace */
+	int console_sock, master_fd, pidfd_sock, listener_sock;
+	int sync_parent, sync_child;
+	unsigned keep_fds;
+	struct pidref ref;
+	struct process process;
+};
+
+extern const struct phase_list exec_child_phases;
+/* Entry of the child: never returns. */
+_noreturn_ void exec_child(void *arg);

@@ -1,0 +1,190 @@
+/*
+ * The operations on an existing container that are one step each: start, kill,
+ * pause, resume, update, delete.
+ */
+#include <assert.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "container/create.h"
+#include "container/create_steps.h"
+#include "container/lifecycle.h"
+#include "container/proto.h"
+#include "hooks/hooks.h"
+#include "os/tty.h"
+#include "util/fd.h"
+#include "util/log.h"
+#include "util/str.h"
+
+/* Conversation with the waiting init over its gate. */
+static int gate_start(const struct container_handle *h, struct error *err)
+{
+	_cleanup_close_ int sock = -EBADF;
+	int r;
+
+	r = unix_connect_at(h->dir_fd, STATE_GATE_FILE, &sock, err);
+	if (r == -ECONNREFUSED || r == -ENOENT)
+		return error_text(err, r, "cannot start an already running container");
+	if (r < 0)
+		return r;
+	r = proto_send(sock, PROTO_START, 0, err);
+	if (r < 0)
+		return r;
+	r = proto_expect(sock, PROTO_STARTED, "the container's first process", NULL, err);
+	if (r < 0)
+		return r;
+	/* From here on it counts as started, whatever becomes of us. */
+	if (unlinkat(h->dir_fd, STATE_GATE_FILE, 0) < 0 && errno != ENOENT)
+		return error_set(err, -errno, "remove the start gate of container %s", h->view.record->id);
+	return proto_await_end(sock, err);
+}
+
+int container_start(const struct container_env *env, const char *id, struct error *err)
+{
+	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
+	_cleanup_spec_ struct spec *spec = NULL;
+	struct error cleanup = ERROR_NULL;
+	int r;
+
+	r = handle_open(env, id, &h, err);
+	if (r < 0)
+		return r;
+	r = lifecycle_check(OP_START, &h.view, err);
+	if (r < 0)
+		return r;
+	r = handle_load_spec(&h, &spec, err);
+	if (r < 0)
+		return r;
+	if (!spec->process)
+		return error_text(err, -EINVAL, "cannot start container %s: its configuration has no process", id);
+	r = gate_start(&h, err);
+	if (r == 0)
+		r = container_poststart(h.view.record, spec, err);
+	/* runtime-spec: a start that fails stops the container; its resources wait for delete. */
+	if (r < 0 && h.init.pid > 0 && handle_kill_all(&h, &cleanup) < 0)
+		log_warningf("stop container %s after its failed start: %s", id, cleanup.text);
+	return r;
+}
+
+int container_kill(const struct container_env *env, const char *id, int sig, bool all, struct error *err)
+{
+	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
+	bool whole;
+	int r;
+
+	r = handle_open(env, id, &h, err);
+	if (r < 0)
+		return r;
+	/* Without an own pid namespace only the cgroup knows all of them, even after init's end. */
+	whole = all || (sig == SIGKILL && !h.view.record->pid_ns_private);
+	if (!whole) {
+		r = lifecycle_check(OP_KILL, &h.view, err);
+		if (r < 0)
+			return r;
+	} else {
+		if (h.view.status == CONTAINER_STOPPED && !all) {
+			_cleanup_free_ pid_t *pids = NULL;
+			size_t n = 0;
+
+			r = cgroup_pids(&h.cgroup, &pids, &n, err);
+			if (r < 0)
+				return r;
+			if (n == 0)
+				return lifecycle_check(OP_KILL, &h.view, err);
+		}
+		return cgroup_signal(&h.cgroup, sig, err);
+	}
+
+	if (h.init.pid == 0)
+		return error_text(err, -ESRCH, "container not running");
+	r = pidref_signal(&h.init, sig);
+	if (r == -ESRCH)
+		return error_text(err, r, "container not running");
+	if (r < 0)
+		return error_set(err, r, "send signal %d to container %s", sig, id);
+	/* A SIGKILL takes effect in a v1-frozen cgroup only once it is thawed. */
+	if (sig == SIGKILL && h.view.status == CONTAINER_PAUSED)
+		return cgroup_thaw(&h.cgroup, err);
+	return 0;
+}
+
+int container_pause(const struct container_env *env, const char *id, struct error *err)
+{
+	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
+	int r;
+
+	r = handle_open(env, id, &h, err);
+	if (r < 0)
+		return r;
+	r = lifecycle_check(OP_PAUSE, &h.view, err);
+	return r < 0 ? r : cgroup_freeze(&h.cgroup, err);
+}
+
+int container_resume(const struct container_env *env, const char *id, struct error *err)
+{
+	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
+	int r;
+
+	r = handle_open(env, id, &h, err);
+	if (r < 0)
+		return r;
+	r = lifecycle_check(OP_RESUME, &h.view, err);
+	return r < 0 ? r : cgroup_thaw(&h.cgroup, err);
+}
+
+int container_update(const struct container_env *env, const char *id, const struct spec_resources *res, struct error *err)
+{
+	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
+	int r;
+
+	r = handle_open(env, id, &h, err);
+	if (r < 0)
+		return r;
+	r = lifecycle_check(OP_UPDATE, &h.view, err);
+	return r < 0 ? r : cgroup_update(&h.cgroup, res, err);
+}
+
+/* A folder without a record: what a creator left that was killed very early. */
+static int delete_unrecorded(const struct container_env *env, const char *id, bool force, struct error *err)
+{
+	_cleanup_close_ int root_fd = -EBADF;
+	_cleanup_close_ int dir_fd = -EBADF;
+	int r;
+
+	r = root_open(env, false, &root_fd, err);
+	if (r == 0)
+		r = state_dir_open(root_fd, id, &dir_fd, err);
+	if (r < 0)
+		return r;
+	if (r == STATE_E_NOT_FOUND)
+		return force ? 0 : error_text(err, -ENOENT, "container does not exist");
+	return state_dir_remove(root_fd, id, err);
+}
+
+int container_delete(const struct container_env *env, const char *id, bool force, struct error *err)
+{
+	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
+	_cleanup_spec_ struct spec *spec = NULL;
+	int r;
+
+	r = handle_open(env, id, &h, err);
+	if (r == -ENOENT)
+		return delete_unrecorded(env, id, force, err);
+	if (r < 0)
+		return r;
+	if (!force) {
+		r = lifecycle_check(OP_DELETE, &h.view, err);
+		if (r < 0)
+			return r;
+	}
+	r = handle_kill_all(&h, err);
+	if (r < 0)
+		return r;
+	r = handle_load_spec(&h, &spec, err);
+	/* A half-made container may lack its configuration: then there are no hooks to run. */
+	if (r < 0 && !force && r != -ENOENT)
+		return r;
+	return container_release(h.root_fd, id, h.view.record, &h.cgroup, spec, err);
+}

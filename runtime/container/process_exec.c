@@ -1,0 +1,177 @@
+/*
+ * The privileged drop: everything between the start gate and the first
+ * instruction of the container's own program. Two arrays, because without
+ * no_new_privs the filter can only be loaded while CAP_SYS_ADMIN is still there.
+ */
+#include "container/process_exec.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "container/proto.h"
+#include "hooks/hooks.h"
+#include "os/creds.h"
+#include "os/procattr.h"
+#include "util/fd.h"
+#include "util/log.h"
+
+static int do_labels(void *ctx, struct error *err)
+{
+	struct process *p = ctx;
+	int r;
+
+	if (p->plan->apparmor_profile && *p->plan->apparmor_profile) {
+		r = lsm_apparmor_exec(p->proc_fd, p->plan->apparmor_profile, err);
+		if (r < 0)
+			return r;
+	}
+	if (p->plan->selinux_label && *p->plan->selinux_label)
+		return lsm_selinux_exec(p->proc_fd, p->plan->selinux_label, err);
+	return 0;
+}
+
+static int do_bounding(void *ctx, struct error *err)
+{
+	return creds_drop_bounding(&((struct process *)ctx)->plan->creds, err);
+}
+
+static int do_ids(void *ctx, struct error *err)
+{
+	return creds_set_ids(&((struct process *)ctx)->plan->creds, err);
+}
+
+static int do_caps(void *ctx, struct error *err)
+{
+	return creds_set_caps(&((struct process *)ctx)->plan->creds, err);
+}
+
+static int do_no_new_privs(void *ctx, struct error *err)
+{
+	return creds_set_no_new_privs(err);
+}
+
+static int do_filter(void *ctx, struct error *err)
+{
+	struct process *p = ctx;
+	int listener = -EBADF;
+	int r;
+
+	if (!p->filter || p->filter->count == 0)
+		return 0;
+	if (p->filter->notify) {
+		assert(p->listener_sock >= 0);
+		r = filter_courier_start(p->listener_sock, p->listener_state,
+					 strlen(p->listener_state), &p->courier, err);
+		if (r < 0)
+			return r;
+	}
+	r = filter_load(p->filter, &listener, err);
+	if (!p->courier)
+		return r;
+	/*
+	 * The listener is left to close-on-exec: a close(2) of ours may already be one of the calls
+	 * that the container's filter kills or notifies about.
+	 */
+	return filter_courier_send(p->courier, r < 0 ? r : listener, err);
+}
+
+static int do_start_hooks(void *ctx, struct error *err)
+{
+	struct process *p = ctx;
+	struct hook_env env = {
+		.kind = "startContainer",
+		.state_json = p->hook_state,
+		.default_env = p->env,
+		.stdout_file = p->hook_stdout,
+		.stderr_file = p->hook_stderr,
+	};
+
+	if (p->n_start_hooks == 0)
+		return 0;
+	return hooks_run(p->start_hooks, p->n_start_hooks, &env, err);
+}
+
+static int do_umask(void *ctx, struct error *err)
+{
+	(void)umask(((struct process *)ctx)->plan->umask);
+	return 0;
+}
+
+/*
+ * What the process inherits: 0-2 and the descriptors its engine asked to pass. All
+ * else goes at execve, whoever opened it (CVE-2024-21626).
+ */
+static int do_descriptors(void *ctx, struct error *err)
+{
+	struct process *p = ctx;
+	unsigned i;
+	int r;
+
+	r = fd_cloexec_from(3);
+	if (r < 0)
+		return error_set(err, r, "mark descriptors close-on-exec");
+	for (i = 0; i < p->keep_fds; i++) {
+		r = fd_set_cloexec((int)(3 + i), 0);
+		if (r < 0)
+			return error_set(err, r, "keep descriptor %u for the process (--preserve-fds)", 3 + i);
+	}
+	return 0;
+}
+
+static int do_signals(void *ctx, struct error *err)
+{
+	signals_reset();
+	return 0;
+}
+
+static const struct phase nnp_phases[] = {
+	{ "labels", do_labels, "before the drop: writing attr/exec may need privilege" },
+	{ "bounding-set", do_bounding, "needs CAP_SETPCAP, which the next steps remove" },
+	{ "ids", do_ids, "after the bounding set, before the capability sets that a change of uid would clear" },
+	{ "capabilities", do_caps, "after the ids: the sets that execve will see" },
+	{ "no-new-privs", do_no_new_privs, "before the filter, which an unprivileged process may only load with it" },
+	{ "umask", do_umask, "any time; with the process's own attributes" },
+	{ "signals", do_signals, "before hooks and the program: both expect default handlers" },
+	{ "filter", do_filter, "as late as possible: everything above needs calls it may deny" },
+	{ "start-container-hooks", do_start_hooks, "with the container's own rights and filter, as runc does" },
+	{ "descriptors", do_descriptors, "last: nothing may be opened after it" },
+};
+
+static const struct phase no_nnp_phases[] = {
+	{ "labels", do_labels, "before the drop: writing attr/exec may need privilege" },
+	{ "umask", do_umask, "any time; with the process's own attributes" },
+	{ "signals", do_signals, "before hooks and the program: both expect default handlers" },
+	{ "filter", do_filter, "without no_new_privs loading needs CAP_SYS_ADMIN, so before the drop; the profile must allow the drop's calls" },
+	{ "bounding-set", do_bounding, "needs CAP_SETPCAP, which the next steps remove" },
+	{ "ids", do_ids, "after the bounding set, before the capability sets that a change of uid would clear" },
+	{ "capabilities", do_caps, "after the ids: the sets that execve will see" },
+	{ "start-container-hooks", do_start_hooks, "with the container's own rights and filter, as runc does" },
+	{ "descriptors", do_descriptors, "last: nothing may be opened after it" },
+};
+
+const struct phase_list process_phases_nnp = { "process with no_new_privs", nnp_phases, ELEMENTSOF(nnp_phases) };
+const struct phase_list process_phases_no_nnp = { "process without no_new_privs", no_nnp_phases,
+						  ELEMENTSOF(no_nnp_phases) };
+
+int process_execute(struct process *p, struct error *err)
+{
+	const struct phase_list *list = p->plan->creds.no_new_privs ? &process_phases_nnp : &process_phases_no_nnp;
+	int r;
+
+	assert(p->path);
+	assert(p->env);
+
+	/* The log belongs to the host; from here on the process is the container's. */
+	log_forget();
+	r = phases_run(list->phases, list->count, p, err);
+	if (r < 0)
+		return r;
+	(void)execve(p->path, p->plan->argv, p->env);
+	(void)error_set(err, -errno, "exec %s", p->path);
+	return PROCESS_E_EXEC;
+}

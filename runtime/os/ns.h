@@ -1,0 +1,68 @@
+/*
+ * Namespaces: which are new, which are joined, and the clone that makes the first
+ * process in them. Knows no OCI.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "os/mount.h"
+#include "os/pidref.h"
+
+#define NS_JOIN_MAX 8
+
+struct ns_join {
+	uint64_t type; /* CLONE_NEW* */
+	int fd; /* namespace descriptor, type checked with NS_GET_NSTYPE */
+};
+
+struct ns_spec {
+	uint64_t create; /* CLONE_NEW* to make; CLONE_NEWTIME and CLONE_NEWCGROUP are unshared later by the child */
+	struct ns_join join[NS_JOIN_MAX];
+	size_t n_join;
+};
+
+/* Opens path and checks that it is a namespace of that type. */
+int ns_open(const char *path, uint64_t type, int *ret_fd, struct error *err);
+/* Whether two namespaces (descriptor, and our own of that type) are the same inode. */
+int ns_is_own(int proc_fd, int fd, uint64_t type, bool *ret, struct error *err);
+const char *ns_type_name(uint64_t type); /* "pid", "network", … as in the OCI table */
+const char *ns_proc_name(uint64_t type); /* "pid", "net", "mnt", … as below /proc/PID/ns */
+
+typedef _noreturn_ void (*ns_child_fn)(void *arg);
+
+/*
+ * Makes the first process. It runs fn(arg), already in all namespaces of the spec
+ * except those named at create, and is a child of the caller whatever steps were
+ * needed between. cgroup_fd: v2 folder for CLONE_INTO_CGROUP, or -EBADF.
+ * With a new user namespace fn must wait until the parent wrote the maps.
+ * Joining a namespace that is the caller's own is done by leaving it out.
+ *
+ * When this returns 0 all joins have succeeded. A failed join or clone is this
+ * function's error and leaves no process behind. The caller must be single-threaded.
+ *
+ * ret->pid is in the caller's pid namespace, ret->start is not filled.
+ *
+ * With a joined pid or user namespace the child is not dumpable, so that a process already
+ * in there can neither trace it nor open its descriptors (CVE-2016-9962): its own files
+ * below /proc/self are then writable through procfs_write_self() only.
+ */
+int ns_spawn(const struct ns_spec *spec, int cgroup_fd, int proc_fd, ns_child_fn fn, void *arg,
+	     struct pidref *ret, struct error *err);
+
+/*
+ * Parent side: writes uid_map and gid_map of a child, through newuidmap/newgidmap
+ * (absolute path, clean environment) when unprivileged and the map is more than one's own id.
+ */
+int ns_write_maps(int proc_fd, pid_t pid, const struct id_maps *uids, const struct id_maps *gids, struct error *err);
+/*
+ * Child side, after the maps: become root of the namespace (setresgid, setresuid 0, groups
+ * emptied where allowed). Clears the parent-death signal, as every change of ids does.
+ */
+int ns_become_root(struct error *err);
+/* A user namespace with these maps, for idmapped mounts: descriptor of it. */
+int ns_userns_for_maps(int proc_fd, const struct id_maps *uids, const struct id_maps *gids, int *ret_fd, struct error *err);
+/* unshare(CLONE_NEWTIME) and the offsets, before the exec that enters it (Linux 6.1). */
+struct ns_time_offset { const char *clock; int64_t secs; uint32_t nanosecs; };
+int ns_unshare_time(int proc_fd, const struct ns_time_offset *offsets, size_t count, struct error *err);

@@ -1,0 +1,109 @@
+/*
+ * AF_UNIX sockets in the file system. Names may be longer than sun_path, so they
+ * are always reached through a descriptor. For use while /proc is the host's.
+ */
+#include "os/tty.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#define UNIX_BACKLOG 16
+
+static int address_of_fd(int fd, const char *name, struct sockaddr_un *ret)
+{
+	int n;
+
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	n = snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d%s%s", fd,
+		     name ? "/" : "", name ? name : "");
+	return n > 0 && (size_t)n < sizeof(ret->sun_path) ? 0 : -ENAMETOOLONG;
+}
+
+/* target: O_PATH descriptor of the socket's inode. */
+static int connect_to(int target, int type, int *ret_fd)
+{
+	_cleanup_close_ int sock = -EBADF;
+	struct sockaddr_un addr;
+	struct stat st;
+	int r;
+
+	if (fstat(target, &st) < 0)
+		return -errno;
+	if (!S_ISSOCK(st.st_mode))
+		return -ENOTSOCK;
+	r = address_of_fd(target, NULL, &addr);
+	if (r < 0)
+		return r;
+	sock = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+	if (sock < 0)
+		return -errno;
+	do
+		r = connect(sock, (struct sockaddr *)&addr, sizeof(addr));
+	while (r < 0 && errno == EINTR);
+	if (r < 0)
+		return -errno;
+	*ret_fd = take_fd(&sock);
+	return 0;
+}
+
+int tty_socket_connect(const char *path, const char *what, int *ret_fd, struct error *err)
+{
+	_cleanup_close_ int target = -EBADF;
+	int r;
+
+	assert(path && what && ret_fd);
+
+	target = open(path, O_PATH | O_CLOEXEC);
+	if (target < 0)
+		return error_set(err, -errno, "connect to %s %s", what, path);
+	r = connect_to(target, SOCK_STREAM, ret_fd);
+	if (r < 0)
+		return error_set(err, r, "connect to %s %s", what, path);
+	return 0;
+}
+
+int unix_connect_at(int dirfd, const char *name, int *ret_fd, struct error *err)
+{
+	_cleanup_close_ int target = -EBADF;
+	int r;
+
+	assert(dirfd >= 0 && name && ret_fd);
+
+	target = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (target < 0)
+		return error_set(err, -errno, "connect to socket %s", name);
+	r = connect_to(target, SOCK_SEQPACKET, ret_fd);
+	if (r < 0)
+		return error_set(err, r, "connect to socket %s", name);
+	return 0;
+}
+
+int unix_listen_at(int dirfd, const char *name, int *ret_fd, struct error *err)
+{
+	_cleanup_close_ int sock = -EBADF;
+	struct sockaddr_un addr;
+	int r;
+
+	assert(dirfd >= 0 && name && ret_fd);
+
+	r = address_of_fd(dirfd, name, &addr);
+	if (r < 0)
+		return error_set(err, r, "listen on socket %s", name);
+	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (sock < 0)
+		return error_set(err, -errno, "make socket %s", name);
+	/* bind(2) takes the mode of the socket's own inode, so there is no moment with a wider one. */
+	if (fchmod(sock, 0600) < 0)
+		return error_set(err, -errno, "set mode of socket %s", name);
+	if (bind(sock, (struct sockaddr *)&addr, sizeof(addr)) < 0)
+		return error_set(err, -errno, "bind socket %s", name);
+	if (listen(sock, UNIX_BACKLOG) < 0)
+		return error_set(err, -errno, "listen on socket %s", name);
+	*ret_fd = take_fd(&sock);
+	return 0;
+}

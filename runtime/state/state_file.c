@@ -1,0 +1,333 @@
+/*
+ * Owns the form of state.json: written whole, versioned, checked when read, since
+ * what it says is killed and removed later. Must not know what the numbers of
+ * other layers (cgroup layout and manager) mean.
+ */
+#include "state/state.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "util/fd.h"
+#include "util/json_dispatch.h"
+#include "util/json_write.h"
+#include "util/str.h"
+
+/* Raised when an older agentrun would misunderstand the file, not for each new member. */
+#define STATE_VERSION 1
+
+/* The document as it stands; struct state_record is what others see. */
+struct state_doc {
+	struct opt_u64 version;
+	char *id, *oci_version, *bundle, *rootfs, *owner, *created;
+	int64_t pid;
+	uint64_t pid_start;
+	bool pid_ns_private, systemd_cgroup, rootless, no_new_keyring, terminal;
+	uint32_t cgroup_layout, cgroup_manager;
+	struct json_list cgroup_dirs;
+	char *cgroup_scope, *intel_rdt_group;
+	struct str_map annotations;
+};
+
+static const struct json_field cgroup_dir_fields[] = {
+	{ "controllers", json_get_string, offsetof(struct state_cgroup_dir, controllers), 0, NULL },
+	{ "path", json_get_string, offsetof(struct state_cgroup_dir, path), JSON_REQUIRED, NULL },
+	{ "created", json_get_bool, offsetof(struct state_cgroup_dir, created), 0, NULL },
+	{ 0 },
+};
+
+static const struct json_object cgroup_dir_type = {
+	.size = sizeof(struct state_cgroup_dir),
+	.fields = cgroup_dir_fields,
+};
+
+#define FIELD(name_, member_, fn_, flags_, arg_)                              \
+	{                                                                     \
+		name_, fn_, offsetof(struct state_doc, member_), flags_, arg_ \
+	}
+
+static const struct json_field doc_fields[] = {
+	FIELD("version", version, json_get_opt_u64, JSON_REQUIRED, NULL),
+	FIELD("id", id, json_get_string, JSON_REQUIRED, NULL),
+	FIELD("ociVersion", oci_version, json_get_string, JSON_REQUIRED, NULL),
+	FIELD("bundle", bundle, json_get_string, JSON_REQUIRED, NULL),
+	FIELD("rootfs", rootfs, json_get_string, JSON_REQUIRED, NULL),
+	FIELD("owner", owner, json_get_string, JSON_REQUIRED, NULL),
+	FIELD("created", created, json_get_string, JSON_REQUIRED | JSON_NOT_EMPTY, NULL),
+	FIELD("pid", pid, json_get_i64, JSON_REQUIRED, NULL),
+	FIELD("pidStart", pid_start, json_get_u64, JSON_REQUIRED, NULL),
+	FIELD("pidNamespacePrivate", pid_ns_private, json_get_bool, 0, NULL),
+	FIELD("systemdCgroup", systemd_cgroup, json_get_bool, 0, NULL),
+	FIELD("rootless", rootless, json_get_bool, 0, NULL),
+	FIELD("noNewKeyring", no_new_keyring, json_get_bool, 0, NULL),
+	FIELD("terminal", terminal, json_get_bool, 0, NULL),
+	FIELD("cgroupLayout", cgroup_layout, json_get_u32, 0, NULL),
+	FIELD("cgroupManager", cgroup_manager, json_get_u32, 0, NULL),
+	FIELD("cgroupDirs", cgroup_dirs, json_get_list, 0, &cgroup_dir_type),
+	FIELD("cgroupScope", cgroup_scope, json_get_string, 0, NULL),
+	FIELD("intelRdtGroup", intel_rdt_group, json_get_string, 0, NULL),
+	FIELD("annotations", annotations, json_get_str_map, 0, NULL),
+	{ 0 },
+};
+
+static const struct json_object doc_type = {
+	.size = sizeof(struct state_doc),
+	.fields = doc_fields,
+};
+
+/* Absolute and without "..": these paths are given to rmdir(2) as root. */
+static bool is_plain_path(const char *path)
+{
+	const char *p = path, *rest;
+
+	if (*p != '/')
+		return false;
+	while ((p = strstr(p, "/.."))) {
+		rest = p + strlen("/..");
+		if (*rest == '/' || !*rest)
+			return false;
+		p = rest;
+	}
+	return true;
+}
+
+static int check_doc(const struct state_doc *doc, struct error *err)
+{
+	const struct state_cgroup_dir *dirs = doc->cgroup_dirs.items;
+	size_t i;
+	int r;
+
+	r = state_id_check(doc->id, err);
+	if (r < 0)
+		return error_prefix(err, "%s: id", STATE_FILE);
+	if (doc->pid < 0 || doc->pid > INT_MAX)
+		return error_text(err, -EINVAL, "%s: pid: %lld is no process id", STATE_FILE,
+				  (long long)doc->pid);
+	if (doc->cgroup_layout > INT_MAX || doc->cgroup_manager > INT_MAX)
+		return error_text(err, -EINVAL, "%s: cgroupLayout, cgroupManager: out of range",
+				  STATE_FILE);
+	if (!is_plain_path(doc->bundle) || !is_plain_path(doc->rootfs))
+		return error_text(err, -EINVAL,
+				  "%s: bundle, rootfs: must be absolute paths without \"..\"",
+				  STATE_FILE);
+	for (i = 0; i < doc->cgroup_dirs.count; i++)
+		if (!is_plain_path(dirs[i].path))
+			return error_text(
+				err, -EINVAL,
+				"%s: cgroupDirs[%zu].path: must be an absolute path without \"..\"",
+				STATE_FILE, i);
+	return 0;
+}
+
+/*
+ * The version first, so that a file of another agentrun is not called broken
+ * because of members that have changed.
+ */
+static int check_version(const struct json *root, struct error *err)
+{
+	const struct json *v = root->type == JSON_OBJECT ? json_member(root, "version") : NULL;
+	uint64_t version;
+
+	if (!v || v->type != JSON_NUMBER || json_to_u64(v, &version) < 0 || version == 0)
+		return error_text(err, -EINVAL,
+				  "%s: has no version: not written by agentrun, or changed by hand",
+				  STATE_FILE);
+	if (version > STATE_VERSION)
+		return error_text(
+			err, -EPROTONOSUPPORT,
+			"%s: has version %.20s, this agentrun reads up to %d: use the newer "
+			"agentrun that made this container",
+			STATE_FILE, v->text, STATE_VERSION);
+	return 0;
+}
+
+static int take_annotations(struct state_record *rec, const struct str_map *map, struct error *err)
+{
+	size_t i;
+
+	rec->annotations.keys = arena_calloc(&rec->arena, map->count, sizeof(char *));
+	rec->annotations.values = arena_calloc(&rec->arena, map->count, sizeof(char *));
+	if (!rec->annotations.keys || !rec->annotations.values)
+		return error_oom(err);
+	for (i = 0; i < map->count; i++) {
+		rec->annotations.keys[i] = map->items[i].key;
+		rec->annotations.values[i] = map->items[i].value;
+	}
+	rec->annotations.count = map->count;
+	return 0;
+}
+
+int state_parse(const char *data, size_t len, struct state_record **ret, struct error *err)
+{
+	_cleanup_state_record_ struct state_record *rec = NULL;
+	_cleanup_(arena_done) struct arena scratch = ARENA_NULL;
+	struct json_ctx ctx = { .name = STATE_FILE };
+	struct state_doc doc = { 0 };
+	struct json *root;
+	int r;
+
+	rec = calloc(1, sizeof(*rec));
+	if (!rec)
+		return error_oom(err);
+	r = json_parse(STATE_FILE, data, len, 0, &scratch, &root, err);
+	if (r < 0)
+		return r;
+	r = check_version(root, err);
+	if (r < 0)
+		return r;
+	ctx.arena = &rec->arena;
+	r = json_dispatch(&ctx, &doc_type, root, &doc, err);
+	if (r < 0)
+		return r;
+	r = check_doc(&doc, err);
+	if (r < 0)
+		return r;
+	r = take_annotations(rec, &doc.annotations, err);
+	if (r < 0)
+		return r;
+
+	rec->id = doc.id;
+	rec->oci_version = doc.oci_version;
+	rec->bundle = doc.bundle;
+	rec->rootfs = doc.rootfs;
+	rec->owner = doc.owner;
+	rec->created = doc.created;
+	rec->pid = (pid_t)doc.pid;
+	rec->pid_start = doc.pid_start;
+	rec->pid_ns_private = doc.pid_ns_private;
+	rec->systemd_cgroup = doc.systemd_cgroup;
+	rec->rootless = doc.rootless;
+	rec->no_new_keyring = doc.no_new_keyring;
+	rec->terminal = doc.terminal;
+	rec->cgroup_layout = (int)doc.cgroup_layout;
+	rec->cgroup_manager = (int)doc.cgroup_manager;
+	rec->cgroup_dirs = doc.cgroup_dirs.items;
+	rec->n_cgroup_dirs = doc.cgroup_dirs.count;
+	rec->cgroup_scope = doc.cgroup_scope;
+	rec->intel_rdt_group = doc.intel_rdt_group;
+	*ret = take_ptr(rec);
+	return 0;
+}
+
+/* "state.json" alone would not say whose: add the folder, where /proc knows it. */
+static int name_folder(int dir_fd, struct error *err)
+{
+	char link[64], folder[PATH_MAX];
+	ssize_t n;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", dir_fd);
+	n = readlink(link, folder, sizeof(folder) - 1);
+	if (n <= 0)
+		return err->code;
+	folder[n] = '\0';
+	return error_prefix(err, "container folder %s", folder);
+}
+
+int state_read(int dir_fd, struct state_record **ret, struct error *err)
+{
+	_cleanup_close_ int fd = -EBADF;
+	_cleanup_free_ char *data = NULL;
+	size_t len;
+	int r;
+
+	assert(dir_fd >= 0 && ret && err);
+
+	/* O_NONBLOCK: a FIFO in its place must not hold us. */
+	fd = openat(dir_fd, STATE_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return STATE_E_NOT_FOUND;
+	if (fd < 0) {
+		(void)error_set(err, -errno, "open %s", STATE_FILE);
+		return name_folder(dir_fd, err);
+	}
+	r = fd_read_all(fd, JSON_BYTES_MAX, &data, &len);
+	if (r < 0)
+		(void)error_set(err, r, "read %s", STATE_FILE);
+	else
+		r = state_parse(data, len, ret, err);
+	return r < 0 ? name_folder(dir_fd, err) : 0;
+}
+
+static void write_lists(struct json_writer *w, const struct state_record *rec)
+{
+	size_t i;
+
+	json_array_begin(w, "cgroupDirs");
+	for (i = 0; i < rec->n_cgroup_dirs; i++) {
+		json_object_begin(w, NULL);
+		json_string(w, "controllers", rec->cgroup_dirs[i].controllers);
+		json_string(w, "path", rec->cgroup_dirs[i].path);
+		json_bool(w, "created", rec->cgroup_dirs[i].created);
+		json_object_end(w);
+	}
+	json_array_end(w);
+	json_object_begin(w, "annotations");
+	for (i = 0; i < rec->annotations.count; i++)
+		json_string(w, rec->annotations.keys[i], rec->annotations.values[i]);
+	json_object_end(w);
+}
+
+int state_format(const struct state_record *rec, char **ret_text, struct error *err)
+{
+	_cleanup_json_writer_ struct json_writer *w = json_writer_new(0);
+
+	assert(rec->id && rec->bundle && rec->rootfs && rec->owner && rec->created &&
+	       rec->oci_version);
+
+	if (!w)
+		return error_oom(err);
+	json_object_begin(w, NULL);
+	json_i64(w, "version", STATE_VERSION);
+	json_string(w, "id", rec->id);
+	json_string(w, "ociVersion", rec->oci_version);
+	json_string(w, "bundle", rec->bundle);
+	json_string(w, "rootfs", rec->rootfs);
+	json_string(w, "owner", rec->owner);
+	json_string(w, "created", rec->created);
+	json_i64(w, "pid", rec->pid);
+	json_u64(w, "pidStart", rec->pid_start);
+	json_bool(w, "pidNamespacePrivate", rec->pid_ns_private);
+	json_bool(w, "systemdCgroup", rec->systemd_cgroup);
+	json_bool(w, "rootless", rec->rootless);
+	json_bool(w, "noNewKeyring", rec->no_new_keyring);
+	json_bool(w, "terminal", rec->terminal);
+	json_i64(w, "cgroupLayout", rec->cgroup_layout);
+	json_i64(w, "cgroupManager", rec->cgroup_manager);
+	json_string(w, "cgroupScope", rec->cgroup_scope);
+	json_string(w, "intelRdtGroup", rec->intel_rdt_group);
+	write_lists(w, rec);
+	json_object_end(w);
+	return json_take(w, ret_text, err);
+}
+
+int state_write(int dir_fd, const struct state_record *rec, struct error *err)
+{
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	assert(dir_fd >= 0 && rec && err);
+
+	r = state_format(rec, &text, err);
+	if (r < 0)
+		return r;
+	/*
+	 * Not synced: the rename makes it whole against the death of any process, and no container
+	 * outlives the power failure that a sync would be for.
+	 */
+	return file_replace(dir_fd, STATE_FILE, text, strlen(text), 0600, 0, err);
+}
+
+struct state_record *state_record_free(struct state_record *rec)
+{
+	struct arena arena;
+
+	if (!rec)
+		return NULL;
+	arena = rec->arena;
+	arena_done(&arena);
+	free(rec);
+	return NULL;
+}

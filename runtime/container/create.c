@@ -37,19 +37,7 @@ bool create_has_runtime_hooks(const struct create *c)
 static int do_spawn(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
-	_cleanup_close_ int cgroup_fd = -EBADF;
-	int socks[2];
-	int r;
 
-	r = proto_pair(socks, err);
-	if (r < 0)
-		return r;
-	c->sync_parent = socks[0];
-	c->sync_child = socks[1];
-
-	r = cgroup_clone_fd(&c->cgroup, &cgroup_fd, err);
-	if (r < 0)
-		return r;
 	/*
 	 * Processes of a shared pid namespace must not trace the child or read its descriptors
 	 * (CVE-2016-9962). In a new one there is nobody, and a namespace's root could not write
@@ -57,11 +45,12 @@ static int do_spawn(void *ctx, struct error *err)
 	 */
 	if (!(c->ns.create & CLONE_NEWPID) && prctl(PR_SET_DUMPABLE, 0) < 0)
 		return error_set(err, -errno, "make the container's process undumpable");
-	r = ns_spawn(&c->ns, cgroup_fd, c->proc_fd, create_child, c, &c->init, err);
-	if (r < 0)
-		return error_prefix(err, "create the container's process");
-	(void)close(take_fd(&c->sync_child));
-	return 0;
+	c->launch.ns = &c->ns;
+	c->launch.cgroup = &c->cgroup;
+	c->launch.proc_fd = c->proc_fd;
+	c->launch.fn = create_child;
+	c->launch.arg = c;
+	return launch_run(&c->launch, err);
 }
 
 static int move_net_devices(const struct create *c, struct error *err)
@@ -73,7 +62,7 @@ static int move_net_devices(const struct create *c, struct error *err)
 
 	if (c->plan->n_net_devices == 0)
 		return 0;
-	(void)snprintf(path, sizeof(path), "%d/ns/net", c->init.pid);
+	(void)snprintf(path, sizeof(path), "%d/ns/net", c->launch.ref.pid);
 	netns = openat(c->proc_fd, path, O_RDONLY | O_CLOEXEC);
 	if (netns < 0)
 		return error_set(err, -errno, "open the container's network namespace");
@@ -87,26 +76,22 @@ static int move_net_devices(const struct create *c, struct error *err)
 	return 0;
 }
 
-/* On v1 and hybrid hosts the process enters its cgroups here; it does nothing before GO. */
 static int do_place(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 	const struct plan *p = c->plan;
 	int r;
 
-	r = cgroup_attach(&c->cgroup, NULL, c->init.pid, err);
-	if (r < 0)
-		return r;
 	r = create_rdt_attach(c, err);
 	if (r < 0)
 		return r;
 	if (p->ns_create & CLONE_NEWUSER) {
-		r = ns_write_maps(c->proc_fd, c->init.pid, &p->uid_maps, &p->gid_maps, err);
+		r = ns_write_maps(c->proc_fd, c->launch.ref.pid, &p->uid_maps, &p->gid_maps, err);
 		if (r < 0)
 			return r;
 	}
 	if (p->has_process && p->process.has_oom_score_adj) {
-		r = process_oom_score_adj(c->proc_fd, c->init.pid, p->process.oom_score_adj, c->rootless, err);
+		r = process_oom_score_adj(c->proc_fd, c->launch.ref.pid, p->process.oom_score_adj, c->rootless, err);
 		if (r < 0)
 			return r;
 	}
@@ -117,7 +102,7 @@ static int do_go(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 
-	return proto_send(c->sync_parent, PROTO_GO, c->init.pid, err);
+	return proto_send(c->launch.sync_parent, PROTO_GO, c->launch.ref.pid, err);
 }
 
 /* prestart and createRuntime: in the host's namespaces, when the container's exist, before the pivot. */
@@ -130,10 +115,10 @@ static int do_runtime_hooks(void *ctx, struct error *err)
 
 	if (!create_has_runtime_hooks(c))
 		return 0;
-	r = proto_expect(c->sync_parent, PROTO_MOUNTED, "the container's first process", NULL, err);
+	r = proto_expect(c->launch.sync_parent, PROTO_MOUNTED, "the container's first process", NULL, err);
 	if (r < 0)
 		return r;
-	r = hook_state_json(c->record, "creating", c->init.pid, &state, err);
+	r = hook_state_json(c->record, "creating", c->launch.ref.pid, &state, err);
 	if (r < 0)
 		return r;
 
@@ -148,7 +133,7 @@ static int do_runtime_hooks(void *ctx, struct error *err)
 	r = hooks_run(c->spec->hooks->create_runtime.items, c->spec->hooks->create_runtime.count, &env, err);
 	if (r < 0)
 		return r;
-	return proto_send(c->sync_parent, PROTO_HOOKED, 0, err);
+	return proto_send(c->launch.sync_parent, PROTO_HOOKED, 0, err);
 }
 
 static int do_await_ready(void *ctx, struct error *err)
@@ -157,12 +142,12 @@ static int do_await_ready(void *ctx, struct error *err)
 	const struct plan *p = c->plan;
 	int r;
 
-	r = proto_expect(c->sync_parent, PROTO_READY, "the container's first process", NULL, err);
+	r = proto_expect(c->launch.sync_parent, PROTO_READY, "the container's first process", NULL, err);
 	if (r < 0)
 		return r;
 	/* Last, because a low RLIMIT_AS or RLIMIT_NOFILE would hinder our own set-up. */
 	return p->has_process ?
-		       rlimit_apply(c->init.pid, p->process.rlimits, p->process.n_rlimits, err) :
+		       rlimit_apply(c->launch.ref.pid, p->process.rlimits, p->process.n_rlimits, err) :
 		       0;
 }
 
@@ -171,27 +156,27 @@ static int do_record(void *ctx, struct error *err)
 	struct create *c = ctx;
 	int r;
 
-	r = pidref_fill(c->proc_fd, &c->init, err);
+	r = pidref_fill(c->proc_fd, &c->launch.ref, err);
 	if (r < 0)
 		return r;
-	c->record->pid = c->init.pid;
-	c->record->pid_start = c->init.start;
+	c->record->pid = c->launch.ref.pid;
+	c->record->pid_start = c->launch.ref.start;
 	r = state_write(c->dir_fd, c->record, err);
 	if (r < 0)
 		return r;
 	if (c->pidfd_sock >= 0) {
-		r = pidfd_socket_send(c->pidfd_sock, c->init.fd, err);
+		r = pidfd_socket_send(c->pidfd_sock, c->launch.ref.fd, err);
 		if (r < 0)
 			return r;
 	}
-	return c->opt->pid_file ? pid_file_write(c->opt->pid_file, c->init.pid, err) : 0;
+	return c->opt->pid_file ? pid_file_write(c->opt->pid_file, c->launch.ref.pid, err) : 0;
 }
 
 static int do_commit(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 
-	return proto_send(c->sync_parent, PROTO_COMMIT, 0, err);
+	return proto_send(c->launch.sync_parent, PROTO_COMMIT, 0, err);
 }
 
 static const struct phase parent_phases[] = {
@@ -202,9 +187,9 @@ static const struct phase parent_phases[] = {
 	{ "filter", create_filter, "while allocation and libraries are free to use" },
 	{ "reserve", create_reserve, "the id is taken before anything that carries it exists" },
 	{ "cgroup", create_cgroup, "recorded, then made and limited while still empty" },
-	{ "spawn", do_spawn, "into the cgroup (v2), with all namespaces that need no map" },
-	{ "place", do_place, "cgroup (v1), id maps, devices: before the child does anything" },
-	{ "go", do_go, "the child may now use its ids and its cgroup" },
+	{ "spawn", do_spawn, "into the cgroup, with all namespaces that need no map" },
+	{ "place", do_place, "id maps, devices: before the child does anything" },
+	{ "go", do_go, "the child may now use its ids" },
 	{ "runtime-hooks", do_runtime_hooks, "namespaces and mounts exist, pivot has not happened" },
 	{ "await-ready", do_await_ready, "console is handed over, executable found" },
 	{ "record", do_record, "start time and pid, before anybody can rely on them" },
@@ -217,14 +202,8 @@ const struct phase_list create_parent_phases = { "create, parent", parent_phases
 static void create_undo(struct create *c)
 {
 	struct error ignored = ERROR_NULL;
-	int status;
 
-	if (c->init.pid > 0) {
-		(void)pidref_signal(&c->init, SIGKILL);
-		/* A frozen or stopped cgroup would keep it for ever. */
-		(void)cgroup_thaw(&c->cgroup, &ignored);
-		(void)pidref_reap(&c->init, &status, &ignored);
-	}
+	launch_kill(&c->launch);
 	if (c->opt->pid_file && c->record && c->record->pid > 0)
 		(void)unlink(c->opt->pid_file);
 	if (!c->dir_made)
@@ -253,9 +232,7 @@ static void create_init(struct create *c, const struct container_env *env,
 		.pidfd_sock = -EBADF,
 		.listener_sock = -EBADF,
 		.gate_fd = -EBADF,
-		.sync_parent = -EBADF,
-		.sync_child = -EBADF,
-		.init = PIDREF_NULL,
+		.launch = LAUNCH_NULL,
 		.master_fd = -EBADF,
 		.rootfs_fd = -EBADF,
 		.pty_slave = -EBADF,
@@ -266,8 +243,7 @@ static void create_init(struct create *c, const struct container_env *env,
 static void create_done(struct create *c)
 {
 	int *fds[] = { &c->proc_fd, &c->root_fd, &c->dir_fd, &c->bundle_fd, &c->null_fd, &c->console_sock,
-		       &c->pidfd_sock, &c->listener_sock, &c->gate_fd, &c->sync_parent, &c->sync_child,
-		       &c->master_fd };
+		       &c->pidfd_sock, &c->listener_sock, &c->gate_fd, &c->master_fd };
 	size_t i;
 
 	for (i = 0; i < ELEMENTSOF(fds); i++)
@@ -277,7 +253,7 @@ static void create_done(struct create *c)
 		(void)close(c->ns.join[i].fd);
 	for (i = 0; c->plan && i < c->plan->n_mounts; i++)
 		mount_op_done(&c->plan->mounts[i]);
-	pidref_done(&c->init);
+	launch_done(&c->launch);
 	filter_done(&c->filter);
 	cgroup_done(&c->cgroup);
 	c->record = state_record_free(c->record);
@@ -314,9 +290,9 @@ static int run_start(struct create *c, struct error *err)
 {
 	int r;
 
-	r = proto_send(c->sync_parent, PROTO_START, 0, err);
+	r = proto_send(c->launch.sync_parent, PROTO_START, 0, err);
 	if (r == 0)
-		r = proto_await_exec(c->sync_parent, err);
+		r = proto_await_exec(c->launch.sync_parent, err);
 	if (r < 0)
 		return r;
 	return container_poststart(c->record, c->spec, err);
@@ -339,7 +315,7 @@ int container_run(const struct container_env *env, const struct container_create
 		if (r < 0)
 			create_undo(&c);
 		else if (!opt->detach)
-			r = process_wait_foreground(&c.init, c.master_fd, &status, err);
+			r = process_wait_foreground(&c.launch.ref, c.master_fd, &status, err);
 		if (r == 0 && !opt->detach && !opt->keep)
 			r = container_release(c.root_fd, opt->id, c.record, &c.cgroup, c.spec, &cleanup);
 		if (r < 0 && cleanup.code < 0)

@@ -10,10 +10,10 @@
 #include "container/container.h"
 #include "container/phase.h"
 #include "container/process_exec.h"
+#include "container/launch.h"
 #include "filter/filter.h"
 #include "os/intelrdt.h"
 #include "os/ns.h"
-#include "os/pidref.h"
 #include "plan/plan.h"
 #include "state/state.h"
 
@@ -31,7 +31,6 @@ struct create {
 	int null_fd; /* verified /dev/null for masks */
 	int console_sock, pidfd_sock, listener_sock;
 	int gate_fd; /* listening start gate; create only */
-	int sync_parent, sync_child;
 	unsigned listen_fds; /* passed by LISTEN_FDS */
 
 	struct spec *spec;
@@ -41,7 +40,7 @@ struct create {
 	struct cgroup cgroup;
 	struct filter filter;
 	struct ns_spec ns;
-	struct pidref init;
+	struct launch launch; /* the init process, and the socket pair to it */
 	int master_fd; /* run without console socket: the pty's master, received from the child */
 
 	/* undone when a phase fails */

@@ -37,18 +37,8 @@ static bool has_ns(const struct plan *p, uint64_t type)
 static int do_wait_go(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
-	struct proto_msg msg;
-	int r;
 
-	/* Our copy would keep the pair open when the parent dies, and we would wait for ever. */
-	(void)close(take_fd(&c->sync_parent));
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
-		return error_set(err, -errno, "set the death signal");
-	r = proto_expect(c->sync_child, PROTO_GO, "agentrun", &msg, err);
-	if (r < 0)
-		return r;
-	c->host_pid = msg.host_pid;
-	return 0;
+	return launch_child(&c->launch, &c->host_pid, err);
 }
 
 static int do_identity(void *ctx, struct error *err)
@@ -150,9 +140,9 @@ static int do_hooks(void *ctx, struct error *err)
 	int r;
 
 	if (create_has_runtime_hooks(c)) {
-		r = proto_send(c->sync_child, PROTO_MOUNTED, 0, err);
+		r = proto_send(c->launch.sync_child, PROTO_MOUNTED, 0, err);
 		if (r == 0)
-			r = proto_expect(c->sync_child, PROTO_HOOKED, "agentrun", NULL, err);
+			r = proto_expect(c->launch.sync_child, PROTO_HOOKED, "agentrun", NULL, err);
 		if (r < 0)
 			return r;
 	}
@@ -301,6 +291,7 @@ static int do_prepare(void *ctx, struct error *err)
 		.hook_stdout = spec_annotation(c->spec, "run.oci.hooks.stdout"),
 		.hook_stderr = spec_annotation(c->spec, "run.oci.hooks.stderr"),
 		.keep_fds = c->listen_fds + c->opt->preserve_fds,
+		.listen_fds = c->listen_fds,
 		.error_sock = -EBADF,
 	};
 	r = process_prepare(p, err);
@@ -329,12 +320,12 @@ static int do_ready(void *ctx, struct error *err)
 	 */
 	if (prctl(PR_SET_PDEATHSIG, 0) < 0)
 		return error_set(err, -errno, "clear the death signal");
-	r = proto_send(c->sync_child, PROTO_READY, 0, err);
-	return r < 0 ? r : proto_expect(c->sync_child, PROTO_COMMIT, "agentrun", NULL, err);
+	r = proto_send(c->launch.sync_child, PROTO_READY, 0, err);
+	return r < 0 ? r : proto_expect(c->launch.sync_child, PROTO_COMMIT, "agentrun", NULL, err);
 }
 
 static const struct phase child_phases[] = {
-	{ "wait-go", do_wait_go, "first: no ids and no cgroup before it" },
+	{ "wait-go", do_wait_go, "first: in no cgroup and without ids before it" },
 	{ "identity", do_identity, "root of the user namespace before anything is made in it" },
 	{ "session", do_session, "before the terminal, which needs a session without one" },
 	{ "late-namespaces", do_late_namespaces, "cgroup namespace only once in the right cgroup" },
@@ -362,13 +353,13 @@ void create_child(void *arg)
 
 	r = phases_run(child_phases, ELEMENTSOF(child_phases), c, &err);
 	if (r < 0)
-		child_fail(c->sync_child, &err);
+		child_fail(c->launch.sync_child, &err);
 
 	if (!c->is_run) {
-		(void)close(take_fd(&c->sync_child));
+		(void)close(take_fd(&c->launch.sync_child));
 		r = gate_wait(c->gate_fd, -EBADF, &sock, &err);
 	} else {
-		r = gate_wait(-EBADF, c->sync_child, &sock, &err);
+		r = gate_wait(-EBADF, c->launch.sync_child, &sock, &err);
 	}
 	if (r < 0)
 		child_fail(sock, &err);

@@ -123,13 +123,12 @@ static int exec_load(struct exec *e, struct error *err)
 	return open_sockets(e, err);
 }
 
+/* exec --cgroup: into the container's cgroup first, then where it was asked to be. */
 static int attach_cgroups(struct exec *e, struct error *err)
 {
 	size_t i;
 	int r;
 
-	if (e->opt->n_cgroups == 0)
-		return cgroup_attach(&e->h.cgroup, NULL, e->ref.pid, err);
 	for (i = 0; i < e->opt->n_cgroups; i++) {
 		const char *text = e->opt->cgroups[i];
 		const char *colon = strchr(text, ':');
@@ -137,8 +136,13 @@ static int attach_cgroups(struct exec *e, struct error *err)
 
 		if (colon && !controllers)
 			return error_oom(err);
-		r = colon ? cgroup_attach_controller(&e->h.cgroup, controllers, colon + 1, e->ref.pid, err) :
-			    cgroup_attach(&e->h.cgroup, text, e->ref.pid, err);
+		if (colon && i == 0) {
+			r = cgroup_attach(&e->h.cgroup, NULL, e->launch.ref.pid, err);
+			if (r < 0)
+				return r;
+		}
+		r = colon ? cgroup_attach_controller(&e->h.cgroup, controllers, colon + 1, e->launch.ref.pid, err) :
+			    cgroup_attach(&e->h.cgroup, text, e->launch.ref.pid, err);
 		if (r < 0)
 			return r;
 	}
@@ -147,20 +151,8 @@ static int attach_cgroups(struct exec *e, struct error *err)
 
 static int exec_spawn(struct exec *e, struct error *err)
 {
-	_cleanup_close_ int cgroup_fd = -EBADF;
-	int socks[2];
 	int r;
 
-	r = proto_pair(socks, err);
-	if (r < 0)
-		return r;
-	e->sync_parent = socks[0];
-	e->sync_child = socks[1];
-	if (e->opt->n_cgroups == 0) {
-		r = cgroup_clone_fd(&e->h.cgroup, &cgroup_fd, err);
-		if (r < 0)
-			return r;
-	}
 	/* The container's processes see the child at once: it must not be traceable (CVE-2016-9962). */
 	if (prctl(PR_SET_DUMPABLE, 0) < 0)
 		return error_set(err, -errno, "make the process undumpable");
@@ -169,19 +161,25 @@ static int exec_spawn(struct exec *e, struct error *err)
 		if (r < 0)
 			return r;
 	}
-	r = ns_spawn(&e->ns, cgroup_fd, e->h.proc_fd, exec_child, e, &e->ref, err);
+	e->launch.ns = &e->ns;
+	e->launch.cgroup = &e->h.cgroup;
+	e->launch.proc_fd = e->h.proc_fd;
+	e->launch.fn = exec_child;
+	e->launch.arg = e;
+	e->launch.by_hand = e->opt->n_cgroups > 0;
+	e->launch.peer = e->h.init.pid;
+	r = launch_run(&e->launch, err);
 	if (r < 0)
 		return r;
-	(void)close(take_fd(&e->sync_child));
 
 	r = attach_cgroups(e, err);
 	if (r == 0 && e->plan.has_oom_score_adj)
-		r = process_oom_score_adj(e->h.proc_fd, e->ref.pid, e->plan.oom_score_adj,
+		r = process_oom_score_adj(e->h.proc_fd, e->launch.ref.pid, e->plan.oom_score_adj,
 					  e->h.view.record->rootless, err);
 	if (r == 0)
-		r = proto_send(e->sync_parent, PROTO_GO, e->ref.pid, err);
+		r = proto_send(e->launch.sync_parent, PROTO_GO, e->launch.ref.pid, err);
 	if (r == 0)
-		r = proto_expect(e->sync_parent, PROTO_READY, "the process", NULL, err);
+		r = proto_expect(e->launch.sync_parent, PROTO_READY, "the process", NULL, err);
 	return r;
 }
 
@@ -189,18 +187,18 @@ static int exec_finish(struct exec *e, struct error *err)
 {
 	int r;
 
-	r = rlimit_apply(e->ref.pid, e->plan.rlimits, e->plan.n_rlimits, err);
+	r = rlimit_apply(e->launch.ref.pid, e->plan.rlimits, e->plan.n_rlimits, err);
 	if (r == 0 && e->pidfd_sock >= 0)
-		r = pidfd_socket_send(e->pidfd_sock, e->ref.fd, err);
+		r = pidfd_socket_send(e->pidfd_sock, e->launch.ref.fd, err);
 	if (r == 0 && e->opt->pid_file)
-		r = pid_file_write(e->opt->pid_file, e->ref.pid, err);
+		r = pid_file_write(e->opt->pid_file, e->launch.ref.pid, err);
 	if (r < 0)
 		return r;
-	r = proto_send(e->sync_parent, PROTO_COMMIT, 0, err);
+	r = proto_send(e->launch.sync_parent, PROTO_COMMIT, 0, err);
 	if (r == 0)
-		r = proto_send(e->sync_parent, PROTO_START, 0, err);
+		r = proto_send(e->launch.sync_parent, PROTO_START, 0, err);
 	if (r == 0)
-		r = proto_await_exec(e->sync_parent, err);
+		r = proto_await_exec(e->launch.sync_parent, err);
 	if (r < 0 && e->opt->pid_file)
 		(void)unlink(e->opt->pid_file);
 	return r;
@@ -214,7 +212,6 @@ static int receive_master(struct exec *e, struct error *err)
 
 static int exec_run(struct exec *e, int *ret_status, struct error *err)
 {
-	struct error ignored;
 	int status = 0;
 	int r;
 
@@ -229,14 +226,11 @@ static int exec_run(struct exec *e, int *ret_status, struct error *err)
 	if (r == 0)
 		r = exec_finish(e, err);
 	if (r < 0) {
-		if (e->ref.pid > 0) {
-			(void)pidref_signal(&e->ref, SIGKILL);
-			(void)pidref_reap(&e->ref, &status, &ignored);
-		}
+		launch_kill(&e->launch);
 		return r;
 	}
 	if (!e->opt->detach) {
-		r = process_wait_foreground(&e->ref, e->plan.terminal ? e->master_fd : -EBADF, &status, err);
+		r = process_wait_foreground(&e->launch.ref, e->plan.terminal ? e->master_fd : -EBADF, &status, err);
 		if (r < 0)
 			return r;
 	}
@@ -246,8 +240,7 @@ static int exec_run(struct exec *e, int *ret_status, struct error *err)
 
 static void exec_done(struct exec *e)
 {
-	int *fds[] = { &e->root_fd, &e->console_sock, &e->master_fd, &e->pidfd_sock, &e->listener_sock,
-		       &e->sync_parent, &e->sync_child };
+	int *fds[] = { &e->root_fd, &e->console_sock, &e->master_fd, &e->pidfd_sock, &e->listener_sock };
 	size_t i;
 
 	for (i = 0; i < ELEMENTSOF(fds); i++)
@@ -256,7 +249,7 @@ static void exec_done(struct exec *e)
 	for (i = 0; i < e->ns.n_join; i++)
 		(void)close(e->ns.join[i].fd);
 	filter_done(&e->filter);
-	pidref_done(&e->ref);
+	launch_done(&e->launch);
 	handle_done(&e->h);
 	e->spec = spec_free(e->spec);
 	arena_done(&e->arena);
@@ -273,9 +266,7 @@ int container_exec(const struct container_env *env, const struct container_exec_
 		.master_fd = -EBADF,
 		.pidfd_sock = -EBADF,
 		.listener_sock = -EBADF,
-		.sync_parent = -EBADF,
-		.sync_child = -EBADF,
-		.ref = PIDREF_NULL,
+		.launch = LAUNCH_NULL,
 		.process = PROCESS_NULL,
 	};
 	int r;

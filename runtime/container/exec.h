@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "container/launch.h"
 #include "container/lifecycle.h"
 #include "container/process_exec.h"
 #include "os/ns.h"
@@ -19,9 +20,8 @@ struct exec {
 	bool joins_user, joins_mount;
 	int root_fd; /* of a container that shares our mount namespace */
 	int console_sock, master_fd, pidfd_sock, listener_sock;
-	int sync_parent, sync_child;
+	struct launch launch; /* the process, and the socket pair to it */
 	unsigned keep_fds;
-	struct pidref ref;
 	struct process process;
 };
 

@@ -18,18 +18,14 @@
 static int child_wait_go(void *ctx, struct error *err)
 {
 	struct exec *e = ctx;
-	struct proto_msg msg;
 	char *state = NULL;
+	pid_t host_pid;
 	int r;
 
-	(void)close(take_fd(&e->sync_parent));
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
-		return error_set(err, -errno, "set the death signal");
-	r = proto_expect(e->sync_child, PROTO_GO, "agentrun", &msg, err);
+	r = launch_child(&e->launch, &host_pid, err);
 	if (r < 0 || !e->filter.notify)
 		return r;
-	r = seccomp_state_json(e->h.view.record, e->spec->linux_cfg->seccomp->listener_metadata, msg.host_pid, &state,
-			       err);
+	r = seccomp_state_json(e->h.view.record, e->spec->linux_cfg->seccomp->listener_metadata, host_pid, &state, err);
 	e->process.listener_state = state;
 	return r;
 }
@@ -133,9 +129,9 @@ static int child_ready(void *ctx, struct error *err)
 	 */
 	if (prctl(PR_SET_PDEATHSIG, 0) < 0)
 		return error_set(err, -errno, "clear the death signal");
-	r = proto_send(e->sync_child, PROTO_READY, 0, err);
+	r = proto_send(e->launch.sync_child, PROTO_READY, 0, err);
 	if (r == 0)
-		r = proto_expect(e->sync_child, PROTO_COMMIT, "agentrun", NULL, err);
+		r = proto_expect(e->launch.sync_child, PROTO_COMMIT, "agentrun", NULL, err);
 	return r;
 }
 
@@ -162,9 +158,10 @@ void exec_child(void *arg)
 	e->process.filter = &e->filter;
 	e->process.listener_sock = e->listener_sock;
 	e->process.keep_fds = e->keep_fds;
+	e->process.listen_fds = e->keep_fds - e->opt->preserve_fds;
 	e->process.is_exec = true;
 	if (phases_run(exec_phases, ELEMENTSOF(exec_phases), e, &err) < 0 ||
-	    gate_wait(-EBADF, e->sync_child, &e->process.error_sock, &err) < 0)
-		child_fail(e->sync_child, &err);
+	    gate_wait(-EBADF, e->launch.sync_child, &e->process.error_sock, &err) < 0)
+		child_fail(e->launch.sync_child, &err);
 	process_run(&e->process);
 }

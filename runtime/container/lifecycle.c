@@ -20,12 +20,12 @@ static const char *const status_names[] = {
 };
 #define STATUS_MAX ELEMENTSOF(status_names)
 
-/* NULL = legal. 1st argument: id, 2nd: status. Engines match some of these texts. */
+/* NULL = legal. %1$s is the id, %2$s the status. Engines match some of these texts. */
 static const char *const refusals[_OP_MAX][STATUS_MAX] = {
 	[OP_START] = {
-		[CONTAINER_CREATING] = "cannot start a container in the %2$s state",
+		[CONTAINER_CREATING] = "cannot start a container in the creating state",
 		[CONTAINER_RUNNING] = "cannot start an already running container",
-		[CONTAINER_PAUSED] = "cannot start a container in the %2$s state",
+		[CONTAINER_PAUSED] = "cannot start a container in the paused state",
 		[CONTAINER_STOPPED] = "cannot start a container that has stopped",
 	},
 	[OP_KILL] = {
@@ -51,7 +51,7 @@ static const char *const refusals[_OP_MAX][STATUS_MAX] = {
 		[CONTAINER_STOPPED] = "container not running",
 	},
 	[OP_EXEC] = {
-		[CONTAINER_CREATING] = "cannot exec in a container in the %2$s state",
+		[CONTAINER_CREATING] = "cannot exec in a container in the creating state",
 		[CONTAINER_PAUSED] = "cannot exec in a paused container (use --ignore-paused to override)",
 		[CONTAINER_STOPPED] = "cannot exec in a stopped container",
 	},

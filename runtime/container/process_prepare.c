@@ -82,14 +82,24 @@ static int prepare_env(struct process *p, struct error *err)
 	size_t i, n = 0;
 	char *entry;
 
-	p->env = calloc(plan->n_env + 2, sizeof(char *));
+	p->env = calloc(plan->n_env + 4, sizeof(char *));
 	if (!p->env)
 		return error_oom(err);
 	for (i = 0; i < plan->n_env; i++) {
 		/* An empty HOME means: look it up (runc does so too). */
 		if (strncmp(plan->env[i], "HOME=", 5) == 0 && plan->env[i][5] == '\0')
 			continue;
+		if (p->listen_fds > 0 && (strncmp(plan->env[i], "LISTEN_FDS=", 11) == 0 ||
+					  strncmp(plan->env[i], "LISTEN_PID=", 11) == 0))
+			continue;
 		p->env[n++] = plan->env[i];
+	}
+	if (p->listen_fds > 0) {
+		p->env[n] = str_printf("LISTEN_FDS=%u", p->listen_fds);
+		p->env[n + 1] = str_printf("LISTEN_PID=%d", getpid());
+		if (!p->env[n] || !p->env[n + 1])
+			return error_oom(err);
+		n += 2;
 	}
 	if (home && *home)
 		return 0;

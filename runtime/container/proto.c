@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 static const char *const type_names[] = {
+	[PROTO_JOINED] = "JOINED",
 	[PROTO_GO] = "GO",
 	[PROTO_MOUNTED] = "MOUNTED",
 	[PROTO_HOOKED] = "HOOKED",

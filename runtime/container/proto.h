@@ -4,7 +4,8 @@
  * `start` and a waiting init over the gate socket.
  *
  *   parent                                child
- *     PROTO_GO      ──────────────►   ids are mapped, cgroup is entered: build
+ *        ◄──────────────   PROTO_JOINED     in its cgroup
+ *     PROTO_GO      ──────────────►   ids are mapped: build
  *        ◄──────────────   PROTO_MOUNTED    namespaces and mounts exist (only when hooks wait for it)
  *     PROTO_HOOKED  ──────────────►   runtime hooks ran: go on to the pivot
  *        ◄──────────────   PROTO_READY      everything but the last steps is done
@@ -24,7 +25,8 @@
 #include "util/error.h"
 
 enum proto_type {
-	PROTO_GO = 1,
+	PROTO_JOINED = 1,
+	PROTO_GO,
 	PROTO_MOUNTED,
 	PROTO_HOOKED,
 	PROTO_READY,

@@ -34,5 +34,5 @@ int create_rdt_attach(struct create *c, struct error *err)
 		if (!c->record->intel_rdt_group)
 			return error_oom(err);
 	}
-	return rdt_attach(&group, c->init.pid, err);
+	return rdt_attach(&group, c->launch.ref.pid, err);
 }

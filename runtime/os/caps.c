@@ -34,7 +34,8 @@ int caps_known(int proc_fd, uint64_t *ret_mask, struct error *err)
 	text[strcspn(text, "\n")] = '\0';
 	r = parse_u64(text, &last);
 	if (r < 0 || last >= CAPS_BITS)
-		return error_text(err, -EBADMSG, "/proc/sys/kernel/cap_last_cap says \"%.32s\"", text);
+		return error_text(err, -EBADMSG, "/proc/sys/kernel/cap_last_cap says \"%.32s\"",
+				  text);
 	*ret_mask = last == CAPS_BITS - 1 ? UINT64_MAX : (UINT64_C(1) << (last + 1)) - 1;
 	return 0;
 }
@@ -92,9 +93,9 @@ void caps_grantable(const struct caps_sets *want, const struct caps_sets *have,
 	got.bounding = want->bounding & have->bounding;
 	got.permitted = want->permitted & have->permitted;
 	got.effective = want->effective & got.permitted;
-	/* What capset(2) accepts of a process without CAP_SETPCAP, after the bounding set was cut. */
-	got.inheritable = want->inheritable &
-			  (have->inheritable | (have->permitted & got.bounding));
+	/* What capset(2) takes without CAP_SETPCAP, after the bounding set was cut. */
+	got.inheritable =
+		want->inheritable & (have->inheritable | (have->permitted & got.bounding));
 	got.ambient = want->ambient & got.permitted & got.inheritable;
 	*ret_dropped = (want->bounding & ~got.bounding) | (want->permitted & ~got.permitted) |
 		       (want->effective & ~got.effective) | (want->inheritable & ~got.inheritable) |

@@ -19,7 +19,8 @@
 static void warn_dropped(uint64_t dropped)
 {
 	if (dropped)
-		log_warningf("capabilities 0x%" PRIx64 " cannot be granted: this process does not hold them",
+		log_warningf("capabilities 0x%" PRIx64
+			     " cannot be granted: this process does not hold them",
 			     dropped);
 }
 
@@ -50,11 +51,11 @@ static int prove_ids(const struct creds *c, struct error *err)
 	if (getresuid(&r_uid, &e_uid, &s_uid) < 0 || getresgid(&r_gid, &e_gid, &s_gid) < 0)
 		return error_set(err, -errno, "read user and group ids");
 	if (r_uid != c->uid || e_uid != c->uid || s_uid != c->uid)
-		return error_text(err, -EPERM, "user ids are %u %u %u after the change to %u", r_uid,
-				  e_uid, s_uid, c->uid);
+		return error_text(err, -EPERM, "user ids are %u %u %u after the change to %u",
+				  r_uid, e_uid, s_uid, c->uid);
 	if (r_gid != c->gid || e_gid != c->gid || s_gid != c->gid)
-		return error_text(err, -EPERM, "group ids are %u %u %u after the change to %u", r_gid,
-				  e_gid, s_gid, c->gid);
+		return error_text(err, -EPERM, "group ids are %u %u %u after the change to %u",
+				  r_gid, e_gid, s_gid, c->gid);
 	return prove_not_root(c, err);
 }
 
@@ -80,7 +81,9 @@ static int set_groups(const struct creds *c, struct error *err)
 			return 0;
 	}
 	if (code == -EINVAL)
-		return error_set(err, code, "set supplementary groups (not all are mapped in the user namespace)");
+		return error_set(
+			err, code,
+			"set supplementary groups (not all are mapped in the user namespace)");
 	return error_set(err, code, "set supplementary groups");
 }
 
@@ -102,10 +105,12 @@ int creds_drop_bounding(const struct creds *c, struct error *err)
 		if (r == 0)
 			continue;
 		if (prctl(PR_CAPBSET_DROP, bit, 0, 0, 0) < 0)
-			return error_set(err, -errno, "drop capability %u from the bounding set", bit);
+			return error_set(err, -errno, "drop capability %u from the bounding set",
+					 bit);
 		if (prctl(PR_CAPBSET_READ, bit, 0, 0, 0) != 0)
-			return error_text(err, -EPERM,
-					  "capability %u is still in the bounding set after its drop", bit);
+			return error_text(
+				err, -EPERM,
+				"capability %u is still in the bounding set after its drop", bit);
 	}
 	return 0;
 }
@@ -155,11 +160,11 @@ static int prove_caps(const struct caps_sets *want, struct error *err)
 	if (now.permitted != want->permitted || now.effective != want->effective ||
 	    now.inheritable != want->inheritable || now.ambient != want->ambient ||
 	    now.bounding != want->bounding)
-		return error_text(err, -EPERM,
-				  "capabilities are not as set (permitted 0x%" PRIx64 " effective 0x%" PRIx64
-				  " inheritable 0x%" PRIx64 " bounding 0x%" PRIx64 " ambient 0x%" PRIx64 ")",
-				  now.permitted, now.effective, now.inheritable, now.bounding,
-				  now.ambient);
+		return error_text(
+			err, -EPERM,
+			"capabilities are not as set (permitted 0x%" PRIx64 " effective 0x%" PRIx64
+			" inheritable 0x%" PRIx64 " bounding 0x%" PRIx64 " ambient 0x%" PRIx64 ")",
+			now.permitted, now.effective, now.inheritable, now.bounding, now.ambient);
 	return 0;
 }
 
@@ -173,8 +178,8 @@ static int prove_no_raise(const struct caps_sets *set, uint64_t had, struct erro
 		return 0;
 	more.permitted |= gone;
 	if (caps_set(&more) == 0)
-		return error_text(err, -EPERM, "dropped capabilities 0x%" PRIx64 " could be raised again",
-				  gone);
+		return error_text(err, -EPERM,
+				  "dropped capabilities 0x%" PRIx64 " could be raised again", gone);
 	return 0;
 }
 

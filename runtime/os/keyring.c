@@ -12,7 +12,7 @@
 #include "os/procfs.h"
 #include "os/syscalls.h"
 
-/* The user may search it, so that an exec'd process of the same user finds keys (KEY_USR_SEARCH). */
+/* The user may search it, so that an exec'd process of that user finds keys (KEY_USR_SEARCH). */
 #define KEYRING_USER_SEARCH 0x00080000u
 
 /* "keyring;UID;GID;PERM;NAME" with PERM in hexadecimal. */
@@ -65,7 +65,8 @@ static int keyring_label(const char *label, struct error *err)
 		return r;
 	if (!lsm_selinux_enabled(proc_fd))
 		return 0;
-	return procfs_write_self(proc_fd, "attr/keycreate", label, MAX(strlen(label), (size_t)1), err);
+	return procfs_write_self(proc_fd, "attr/keycreate", label, MAX(strlen(label), (size_t)1),
+				 err);
 }
 
 int keyring_join(const char *id, const char *label, struct error *err)
@@ -80,7 +81,8 @@ int keyring_join(const char *id, const char *label, struct error *err)
 
 	n = snprintf(name, sizeof(name), "_ses.%s", id);
 	if (n < 0 || (size_t)n >= sizeof(name))
-		return error_text(err, -ENAMETOOLONG, "session keyring of %s: the name is too long", id);
+		return error_text(err, -ENAMETOOLONG, "session keyring of %s: the name is too long",
+				  id);
 	if (labelled) {
 		code = keyring_label(label, err);
 		if (code < 0)

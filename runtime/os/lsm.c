@@ -14,7 +14,8 @@ bool lsm_apparmor_enabled(int proc_fd)
 	struct error ignored = ERROR_NULL;
 	_cleanup_free_ char *text = NULL;
 
-	/* The folder is there whenever AppArmor was compiled in; reading works only when it is active. */
+	/* The folder is there whenever AppArmor was compiled in; reading works only when it is
+	 * active. */
 	return procfs_read(proc_fd, "self/attr/apparmor/current", &text, &ignored) == 0 &&
 	       text[0] != '\0';
 }
@@ -40,7 +41,8 @@ int lsm_apparmor_exec(int proc_fd, const char *profile, struct error *err)
 		if (str_eq(profile, "unconfined"))
 			return 0;
 		return error_text(err, -EOPNOTSUPP,
-				  "apparmor profile \"%s\": AppArmor is not active on this host", profile);
+				  "apparmor profile \"%s\": AppArmor is not active on this host",
+				  profile);
 	}
 	text = str_printf("exec %s", profile);
 	if (!text)
@@ -61,7 +63,8 @@ int lsm_selinux_exec(int proc_fd, const char *label, struct error *err)
 
 	if (!lsm_selinux_enabled(proc_fd))
 		return error_text(err, -EOPNOTSUPP,
-				  "selinux label \"%s\": SELinux is not active on this host", label);
+				  "selinux label \"%s\": SELinux is not active on this host",
+				  label);
 	r = procfs_write_self(proc_fd, "attr/exec", label, strlen(label), err);
 	if (r < 0)
 		return error_prefix(err, "selinux label \"%s\"", label);

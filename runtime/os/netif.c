@@ -17,7 +17,7 @@
 
 #define NET_ADDRESSES_MAX 256
 /* Flags of an address that mean something to set; the rest is state. */
-#define NET_ADDRESS_FLAGS                                                                   \
+#define NET_ADDRESS_FLAGS                                                               \
 	(IFA_F_NODAD | IFA_F_HOMEADDRESS | IFA_F_MANAGETEMPADDR | IFA_F_NOPREFIXROUTE | \
 	 IFA_F_MCAUTOJOIN)
 
@@ -178,7 +178,9 @@ static int address_add(int sock, int ifindex, const struct net_address *a)
 
 static int link_up(int sock, int ifindex)
 {
-	const struct ifinfomsg info = { .ifi_index = ifindex, .ifi_flags = IFF_UP, .ifi_change = IFF_UP };
+	const struct ifinfomsg info = { .ifi_index = ifindex,
+					.ifi_flags = IFF_UP,
+					.ifi_change = IFF_UP };
 	struct netlink_request req;
 
 	netlink_init(&req, RTM_NEWLINK, 0, &info, sizeof(info));
@@ -203,10 +205,12 @@ static int name_check(const char *name, struct error *err)
 
 	if (name[0] == '\0' || strlen(name) >= IFNAMSIZ || strchr(name, '/') || strchr(name, ':') ||
 	    strpbrk(name, " \t\n") || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		return error_text(err, -EINVAL, "\"%.64s\" is not a valid network device name", name);
+		return error_text(err, -EINVAL, "\"%.64s\" is not a valid network device name",
+				  name);
 	if (percent && (percent[1] != 'd' || strchr(percent + 1, '%')))
 		return error_text(err, -EINVAL,
-				  "network device name \"%s\": only one %%d may stand for a number", name);
+				  "network device name \"%s\": only one %%d may stand for a number",
+				  name);
 	return 0;
 }
 
@@ -221,7 +225,8 @@ static int name_choose(int sock, const char *name, char ret[IFNAMSIZ], struct er
 
 	for (i = 0; i < (percent ? 1000 : 1); i++) {
 		if (percent)
-			n = snprintf(ret, IFNAMSIZ, "%.*s%d%s", (int)(percent - name), name, i, percent + 2);
+			n = snprintf(ret, IFNAMSIZ, "%.*s%d%s", (int)(percent - name), name, i,
+				     percent + 2);
 		else
 			n = snprintf(ret, IFNAMSIZ, "%s", name);
 		if (n < 0 || n >= IFNAMSIZ)
@@ -230,9 +235,11 @@ static int name_choose(int sock, const char *name, char ret[IFNAMSIZ], struct er
 		if (r == -ENODEV)
 			return 0;
 		if (r < 0)
-			return error_set(err, r, "look for network device %s in the container", ret);
+			return error_set(err, r, "look for network device %s in the container",
+					 ret);
 	}
-	return error_text(err, -EEXIST, "network device %s already exists in the container's network namespace",
+	return error_text(err, -EEXIST,
+			  "network device %s already exists in the container's network namespace",
 			  name);
 }
 
@@ -248,7 +255,8 @@ static int device_settle(int sock, const char *name, const struct net_addresses 
 	for (i = 0; i < all->count; i++) {
 		r = address_add(sock, index, &all->items[i]);
 		if (r < 0)
-			return error_set(err, r, "give network device %s its address %zu", name, i + 1);
+			return error_set(err, r, "give network device %s its address %zu", name,
+					 i + 1);
 	}
 	r = link_up(sock, index);
 	if (r < 0)
@@ -269,7 +277,8 @@ int net_device_move(const char *host_name, const char *name, int netns_fd, struc
 	if (!name)
 		name = host_name;
 	if (strlen(host_name) >= IFNAMSIZ)
-		return error_text(err, -EINVAL, "\"%.64s\" is not a valid network device name", host_name);
+		return error_text(err, -EINVAL, "\"%.64s\" is not a valid network device name",
+				  host_name);
 	r = name_check(name, err);
 	if (r < 0)
 		return r;
@@ -290,6 +299,7 @@ int net_device_move(const char *host_name, const char *name, int netns_fd, struc
 		return r;
 	r = link_move(host, index, netns_fd, final);
 	if (r < 0)
-		return error_set(err, r, "move network device %s into the container as %s", host_name, final);
+		return error_set(err, r, "move network device %s into the container as %s",
+				 host_name, final);
 	return device_settle(inside, final, &all, err);
 }

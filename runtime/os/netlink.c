@@ -90,7 +90,8 @@ static int answer_handle(const char *data, size_t len, netlink_fn fn, void *arg,
 int netlink_talk(int sock, struct netlink_request *req, netlink_fn fn, void *arg)
 {
 	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
-	bool dump = req->header.nlmsg_flags & NLM_F_DUMP;
+	/* Both bits: one of them alone means something else in requests that change things. */
+	bool dump = (req->header.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
 	_cleanup_free_ char *answer = NULL;
 	ssize_t n;
 	int r = 0;

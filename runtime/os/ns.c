@@ -22,14 +22,10 @@ static const struct ns_type {
 	const char *name;
 	const char *proc_name;
 } ns_types[] = {
-	{ CLONE_NEWUSER, "user", "user" },
-	{ CLONE_NEWPID, "pid", "pid" },
-	{ CLONE_NEWNET, "network", "net" },
-	{ CLONE_NEWNS, "mount", "mnt" },
-	{ CLONE_NEWIPC, "ipc", "ipc" },
-	{ CLONE_NEWUTS, "uts", "uts" },
-	{ CLONE_NEWCGROUP, "cgroup", "cgroup" },
-	{ CLONE_NEWTIME, "time", "time" },
+	{ CLONE_NEWUSER, "user", "user" },	 { CLONE_NEWPID, "pid", "pid" },
+	{ CLONE_NEWNET, "network", "net" },	 { CLONE_NEWNS, "mount", "mnt" },
+	{ CLONE_NEWIPC, "ipc", "ipc" },		 { CLONE_NEWUTS, "uts", "uts" },
+	{ CLONE_NEWCGROUP, "cgroup", "cgroup" }, { CLONE_NEWTIME, "time", "time" },
 };
 
 static const struct ns_type *ns_type_find(uint64_t type)
@@ -78,8 +74,9 @@ int ns_open(const char *path, uint64_t type, int *ret_fd, struct error *err)
 	if (got < 0)
 		return error_set(err, -errno, "type of namespace %s", path);
 	if ((uint64_t)(unsigned)got != type)
-		return error_text(err, -EINVAL, "namespace path %s is a %s namespace, not a %s namespace",
-				  path, ns_type_name((uint64_t)(unsigned)got), ns_type_name(type));
+		return error_text(err, -EINVAL,
+				  "namespace path %s is a %s namespace, not a %s namespace", path,
+				  ns_type_name((uint64_t)(unsigned)got), ns_type_name(type));
 	*ret_fd = take_fd(&fd);
 	return 0;
 }

@@ -18,7 +18,7 @@
 #include "os/syscalls.h"
 #include "util/str.h"
 
-#define MAP_EXTENTS_MAX 340 /* UID_GID_MAP_MAX_EXTENTS */
+#define MAP_EXTENTS_MAX	    340 /* UID_GID_MAP_MAX_EXTENTS */
 #define MAP_TOOL_TIMEOUT_MS 10000
 #define MAP_TOOL_OUTPUT_MAX 512
 
@@ -40,7 +40,8 @@ static int map_text(const struct id_maps *maps, const char *file, char **ret, st
 	if (maps->count == 0)
 		return error_text(err, -EINVAL, "%s: no id mappings for the user namespace", file);
 	if (maps->count > MAP_EXTENTS_MAX)
-		return error_text(err, -E2BIG, "%s: more than %d id mappings", file, MAP_EXTENTS_MAX);
+		return error_text(err, -E2BIG, "%s: more than %d id mappings", file,
+				  MAP_EXTENTS_MAX);
 	for (i = 0; i < maps->count; i++)
 		buf_addf(&b, "%" PRIu32 " %" PRIu32 " %" PRIu32 "\n", maps->items[i].container_id,
 			 maps->items[i].host_id, maps->items[i].size);
@@ -63,7 +64,9 @@ static int map_write_direct(int proc_fd, pid_t pid, const struct map_kind *kind,
 	(void)snprintf(path, sizeof(path), "%d/%s", pid, kind->file);
 	r = procfs_write(proc_fd, path, text, strlen(text), err);
 	if (r == -EPERM)
-		return error_prefix(err, "id mapping \"%.64s\" is not allowed (ids that this process does not have?)",
+		return error_prefix(err,
+				    "id mapping \"%.64s\" is not allowed (ids that this process "
+				    "does not have?)",
 				    text);
 	return r;
 }
@@ -105,7 +108,8 @@ static int map_write_tool(pid_t pid, const struct map_kind *kind, const struct i
 	int status, r;
 
 	if (maps->count == 0)
-		return error_text(err, -EINVAL, "%s: no id mappings for the user namespace", kind->file);
+		return error_text(err, -EINVAL, "%s: no id mappings for the user namespace",
+				  kind->file);
 	if (maps->count > MAP_EXTENTS_MAX)
 		return error_text(err, -E2BIG, "%s: more than %d id mappings", kind->file,
 				  MAP_EXTENTS_MAX);
@@ -173,12 +177,14 @@ int ns_write_maps(int proc_fd, pid_t pid, const struct id_maps *uids, const stru
 int ns_become_root(struct error *err)
 {
 	if (setresgid(0, 0, 0) < 0)
-		return error_set(err, -errno, "become group 0 of the user namespace (is it mapped?)");
+		return error_set(err, -errno,
+				 "become group 0 of the user namespace (is it mapped?)");
 	/* EPERM: "deny" was written to setgroups, the price of an unprivileged gid map. */
 	if (setgroups(0, NULL) < 0 && errno != EPERM)
 		return error_set(err, -errno, "drop supplementary groups");
 	if (setresuid(0, 0, 0) < 0)
-		return error_set(err, -errno, "become user 0 of the user namespace (is it mapped?)");
+		return error_set(err, -errno,
+				 "become user 0 of the user namespace (is it mapped?)");
 	return 0;
 }
 

@@ -66,7 +66,7 @@ static int job_init(struct spawn_job *job, const struct ns_spec *spec, int proc_
 		if (spec->create & spec->join[i].type)
 			return error_text(err, -EINVAL, "%s namespace both new and joined",
 					  ns_type_name(spec->join[i].type));
-		/* setns into one's own user namespace is EINVAL; for the others it is only wasted. */
+		/* setns into one's own user namespace is EINVAL; for the others only wasted. */
 		r = ns_is_own(proc_fd, spec->join[i].fd, spec->join[i].type, &own, err);
 		if (r < 0)
 			return r;
@@ -120,16 +120,17 @@ static int join_all(const struct spawn_job *job, bool with_pid, struct error *er
 
 static int clone_error(const struct spawn_job *job, int code, struct error *err)
 {
+	const char *what = "clone process";
+
 	if (code == -ENOMEM && job_has(job, CLONE_NEWPID))
-		return error_set(err, code,
-				 "make a process in the joined pid namespace (has its first process ended?)");
-	if (code == -ENOSPC)
-		return error_set(err, code,
-				 "make namespaces (a limit in /proc/sys/user is reached)");
-	if (code == -EPERM && (job->create & CLONE_NEWUSER))
-		return error_set(err, code,
-				 "make a user namespace (are they disabled on this host?)");
-	return error_set(err, code, "clone process");
+		what = "make a process in the joined pid namespace (has its first process ended?)";
+	else if (code == -ENOSPC)
+		what = "make namespaces (a limit in /proc/sys/user is reached)";
+	else if (code == -EPERM && (job->create & CLONE_NEWUSER))
+		what = "make a user namespace (are they disabled on this host?)";
+	else if (code == -EBUSY || code == -EOPNOTSUPP || code == -EACCES)
+		what = "clone process into its cgroup";
+	return error_set(err, code, "%s", what);
 }
 
 static pid_t job_clone(const struct spawn_job *job, uint64_t flags, int *pidfd)
@@ -137,14 +138,13 @@ static pid_t job_clone(const struct spawn_job *job, uint64_t flags, int *pidfd)
 	struct clone_args args = {
 		.flags = flags,
 		.pidfd = (uint64_t)(uintptr_t)pidfd,
-		.exit_signal = SIGCHLD,
+		/* A sibling gets the helper's, SIGCHLD too; the kernel refuses to be told. */
+		.exit_signal = flags & CLONE_PARENT ? 0 : SIGCHLD,
 	};
 	pid_t pid;
 
 	if (pidfd)
 		args.flags |= CLONE_PIDFD;
-	if (flags & CLONE_PARENT)
-		args.exit_signal = 0; /* the kernel takes the helper's, SIGCHLD too, and refuses another */
 	if (job->cgroup_fd >= 0) {
 		args.flags |= CLONE_INTO_CGROUP;
 		args.cgroup = (uint64_t)job->cgroup_fd;
@@ -164,30 +164,21 @@ static int report_socket(int *ret_ours, int *ret_theirs, struct error *err)
 	return 0;
 }
 
-/*
- * The child's word: 0 and a filled *ret, or its error. The end of file without a
- * message is *ret_silent.
- */
-static int report_read(int sock, struct spawn_report *ret, int *ret_pidfd, bool *ret_silent,
-		       struct error *err)
+/* The child's word, or its error. End of file without a message: 0, *ret_pidfd = -EBADF. */
+static int report_read(int sock, struct spawn_report *ret, int *ret_pidfd, struct error *err)
 {
 	int fd = -EBADF;
 	size_t n;
 	int r;
 
-	*ret_silent = false;
 	r = fd_recv(sock, ret, sizeof(*ret), &n, &fd, 1);
 	if (r < 0)
 		return error_set(err, r, "receive from namespace helper");
-	if (n == 0) {
-		*ret_silent = true;
-		return 0;
-	}
-	if (n != sizeof(*ret)) {
+	if (n != 0 && n != sizeof(*ret)) {
 		cleanup_closep(&fd);
 		return error_text(err, -EPROTO, "namespace helper sent %zu bytes", n);
 	}
-	if (ret->error.code < 0) {
+	if (n != 0 && ret->error.code < 0) {
 		cleanup_closep(&fd);
 		ret->error.text[sizeof(ret->error.text) - 1] = '\0';
 		*err = ret->error;
@@ -203,7 +194,8 @@ static void reap_quietly(pid_t pid)
 		;
 }
 
-/* Child of a single stage: joins what is left and tells only failures; closing the socket is the success. */
+/* Child of a single stage: joins what is left and tells only failures; closing the socket is the
+ * success. */
 static _noreturn_ void child_single(const struct spawn_job *job, int sock)
 {
 	struct spawn_report report = { 0 };
@@ -225,8 +217,7 @@ static int spawn_single(const struct spawn_job *job, struct pidref *ret, struct 
 	_cleanup_close_ int ours = -EBADF;
 	_cleanup_close_ int theirs = -EBADF;
 	struct spawn_report report;
-	int unused = -EBADF, r;
-	bool silent;
+	int unused, r;
 	pid_t pid;
 
 	if (joins) {
@@ -245,7 +236,7 @@ static int spawn_single(const struct spawn_job *job, struct pidref *ret, struct 
 	if (joins) {
 		cleanup_closep(&theirs);
 		theirs = -EBADF;
-		r = report_read(ours, &report, &unused, &silent, err);
+		r = report_read(ours, &report, &unused, err);
 		if (r < 0) {
 			(void)sys_pidfd_send_signal(pidfd, SIGKILL);
 			reap_quietly(pid);
@@ -286,16 +277,16 @@ static int spawn_double(struct spawn_job *job, struct pidref *ret, struct error 
 	_cleanup_close_ int theirs = -EBADF;
 	struct spawn_job helper = { .cgroup_fd = -EBADF };
 	struct spawn_report report;
-	int r;
-	bool silent;
 	pid_t pid;
+	int r;
 
 	r = report_socket(&ours, &theirs, err);
 	if (r < 0)
 		return r;
 	/*
-	 * From inside a joined cgroup namespace a clone into the cgroup is refused where cgroup2 is mounted
-	 * with nsdelegate (the helper's own cgroup is outside): then the helper goes there and it is inherited.
+	 * From inside a joined cgroup namespace a clone into the cgroup is refused where cgroup2 is
+	 * mounted with nsdelegate (the helper's own cgroup is outside): then the helper goes there
+	 * and it is inherited.
 	 */
 	if (job_has(job, CLONE_NEWCGROUP)) {
 		helper.cgroup_fd = job->cgroup_fd;
@@ -310,19 +301,17 @@ static int spawn_double(struct spawn_job *job, struct pidref *ret, struct error 
 	}
 	cleanup_closep(&theirs);
 	theirs = -EBADF;
-	r = report_read(ours, &report, &pidfd, &silent, err);
+	r = report_read(ours, &report, &pidfd, err);
 	reap_quietly(pid);
 	if (r < 0)
 		return r;
-	if (silent)
-		return error_text(err, -ECHILD, "the namespace helper was killed");
 	if (pidfd < 0)
-		return error_text(err, -EPROTO, "the namespace helper sent no pidfd");
+		return error_text(err, -ECHILD, "the namespace helper was killed");
 	*ret = (struct pidref){ .pid = report.pid, .fd = take_fd(&pidfd) };
 	return 0;
 }
 
-/* -EPERM from here means that the pid namespace belongs to the user namespace still to be joined. */
+/* *ret_refused: the pid namespace belongs to the user namespace that is still to be joined. */
 static int spawn_in_pidns(const struct spawn_job *job, int proc_fd, struct pidref *ret,
 			  bool *ret_refused, struct error *err)
 {

@@ -20,7 +20,8 @@ int rlimit_apply(pid_t pid, const struct rlimit_op *ops, size_t count, struct er
 		const struct rlimit lim = { .rlim_cur = ops[i].soft, .rlim_max = ops[i].hard };
 
 		if (prlimit(pid, (__rlimit_resource_t)ops[i].resource, &lim, NULL) < 0)
-			return error_set(err, -errno, "error setting rlimit type %d", ops[i].resource);
+			return error_set(err, -errno, "error setting rlimit type %d",
+					 ops[i].resource);
 	}
 	return 0;
 }

@@ -12,14 +12,15 @@
 #include "os/syscalls.h"
 
 /* More than any kernel is built for (NR_CPUS 8192, MAX_NUMNODES 1024). */
-#define LIST_BITS 8192
+#define LIST_BITS      8192
 #define LIST_WORD_BITS (8 * sizeof(unsigned long))
 
 struct bit_list {
 	unsigned long words[LIST_BITS / LIST_WORD_BITS];
 };
 
-/* The kernel's struct sched_attr, first version; its header does not go with the C library's <sched.h>. */
+/* The kernel's struct sched_attr, first version; its header does not go with the C library's
+ * <sched.h>. */
 struct sched_attributes {
 	uint32_t size;
 	uint32_t policy;
@@ -88,9 +89,8 @@ int sched_apply(const struct sched_op *op, struct error *err)
 	};
 
 	if (syscall(SYS_sched_setattr, 0, &attr, 0) < 0)
-		return error_set(err, -errno,
-				 "set scheduler policy %u (nice %d, priority %d)", attr.policy,
-				 op->nice, op->priority);
+		return error_set(err, -errno, "set scheduler policy %u (nice %d, priority %d)",
+				 attr.policy, op->nice, op->priority);
 	return 0;
 }
 
@@ -142,8 +142,8 @@ int mempolicy_apply(int mode, const char *nodes, unsigned long flags, struct err
 	if (has_nodes) {
 		r = list_parse(nodes, &mask);
 		if (r < 0)
-			return error_text(err, r, "memory node list \"%s\" is not of the form 0-3,5",
-					  nodes);
+			return error_text(
+				err, r, "memory node list \"%s\" is not of the form 0-3,5", nodes);
 	}
 	/* The kernel takes one off the number of bits. */
 	if (syscall(SYS_set_mempolicy, mode | (int)flags, has_nodes ? mask.words : NULL,

@@ -7,7 +7,7 @@
 
 #include "os/syscalls.h"
 
-#define SIGNALS_MAX 64
+#define SIGNALS_MAX  64
 #define SIGSET_BYTES 8
 
 void signals_reset(void)

@@ -29,7 +29,9 @@ struct spawn_failure {
 	int error;
 };
 
-struct spawn_pipe { int r, w; };
+struct spawn_pipe {
+	int r, w;
+};
 #define SPAWN_PIPE_NULL ((struct spawn_pipe){ -EBADF, -EBADF })
 
 /* The parent's view of the run. */
@@ -202,9 +204,11 @@ static void output_drain(struct spawn_run *run)
 	int left = 64 * 1024 / SPAWN_CHUNK + 1; /* one pipe's capacity: a writer must not hold us */
 	int i;
 
-	for (i = 0; i < left && run->out.r >= 0 && output_read(run, &run->out.r, &run->out_text); i++)
+	for (i = 0; i < left && run->out.r >= 0 && output_read(run, &run->out.r, &run->out_text);
+	     i++)
 		;
-	for (i = 0; i < left && run->err.r >= 0 && output_read(run, &run->err.r, &run->err_text); i++)
+	for (i = 0; i < left && run->err.r >= 0 && output_read(run, &run->err.r, &run->err_text);
+	     i++)
 		;
 }
 
@@ -300,7 +304,7 @@ static int run_started(struct spawn_run *run, int *ret_status, struct error *err
 			(void)fcntl(run->err.r, F_SETFL, O_NONBLOCK);
 		if (run->s->timeout_ms > 0)
 			run->deadline_ms = clock_ms() + (int64_t)MIN(run->s->timeout_ms,
-								    (uint64_t)INT64_MAX / 4);
+								     (uint64_t)INT64_MAX / 4);
 		r = run_loop(run, err);
 	}
 	e = child_end(run, r != 0, ret_status, r < 0 ? &ignored : err);

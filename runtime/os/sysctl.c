@@ -20,18 +20,12 @@ static const struct sysctl_rule {
 	const char *path; /* ending in '/': everything below */
 	uint64_t ns;
 } sysctl_rules[] = {
-	{ "kernel/msgmax", CLONE_NEWIPC },
-	{ "kernel/msgmnb", CLONE_NEWIPC },
-	{ "kernel/msgmni", CLONE_NEWIPC },
-	{ "kernel/sem", CLONE_NEWIPC },
-	{ "kernel/shmall", CLONE_NEWIPC },
-	{ "kernel/shmmax", CLONE_NEWIPC },
-	{ "kernel/shmmni", CLONE_NEWIPC },
-	{ "kernel/shm_rmid_forced", CLONE_NEWIPC },
-	{ "fs/mqueue/", CLONE_NEWIPC },
-	{ "net/", CLONE_NEWNET },
-	{ "kernel/domainname", CLONE_NEWUTS },
-	{ "kernel/hostname", CLONE_NEWUTS },
+	{ "kernel/msgmax", CLONE_NEWIPC },     { "kernel/msgmnb", CLONE_NEWIPC },
+	{ "kernel/msgmni", CLONE_NEWIPC },     { "kernel/sem", CLONE_NEWIPC },
+	{ "kernel/shmall", CLONE_NEWIPC },     { "kernel/shmmax", CLONE_NEWIPC },
+	{ "kernel/shmmni", CLONE_NEWIPC },     { "kernel/shm_rmid_forced", CLONE_NEWIPC },
+	{ "fs/mqueue/", CLONE_NEWIPC },	       { "net/", CLONE_NEWNET },
+	{ "kernel/domainname", CLONE_NEWUTS }, { "kernel/hostname", CLONE_NEWUTS },
 };
 
 /*
@@ -93,7 +87,8 @@ int sysctl_check(const char *key, uint64_t own_ns, bool has_hostname, struct err
 		return error_text(err, -EINVAL, "sysctl \"%.200s\" is not a valid name", key);
 	if (has_hostname && str_eq(path, "kernel/hostname"))
 		return error_text(err, -EINVAL,
-				  "sysctl \"%s\" contradicts the hostname of the configuration: use hostname instead",
+				  "sysctl \"%s\" contradicts the hostname of the configuration: "
+				  "use hostname instead",
 				  key);
 	for (i = 0; i < ELEMENTSOF(sysctl_rules); i++) {
 		if (!rule_matches(&sysctl_rules[i], path))
@@ -101,11 +96,13 @@ int sysctl_check(const char *key, uint64_t own_ns, bool has_hostname, struct err
 		if (own_ns & sysctl_rules[i].ns)
 			return 0;
 		return error_text(err, -EINVAL,
-				  "sysctl \"%s\" is not allowed without a %s namespace of the container's own",
+				  "sysctl \"%s\" is not allowed without a %s namespace of the "
+				  "container's own",
 				  key, ns_type_name(sysctl_rules[i].ns));
 	}
 	return error_text(err, -EINVAL,
-			  "sysctl \"%s\" is not allowed: it does not belong to a namespace, so it would change the host",
+			  "sysctl \"%s\" is not allowed: it does not belong to a namespace, so it "
+			  "would change the host",
 			  key);
 }
 

@@ -17,10 +17,10 @@
 #include "os/syscalls.h"
 #include "util/fd.h"
 
-#define PTMX_MAJOR 5
-#define PTMX_MINOR 2
+#define PTMX_MAJOR	5
+#define PTMX_MINOR	2
 #define PTS_MAJOR_FIRST 136
-#define PTS_MAJOR_LAST 143
+#define PTS_MAJOR_LAST	143
 
 #ifndef TIOCGPTPEER
 #define TIOCGPTPEER _IO('T', 0x41)
@@ -104,13 +104,17 @@ int tty_open_pty(int rootfs_fd, int *ret_master, int *ret_slave, struct error *e
 	assert(ret_master && ret_slave);
 
 	master = ptmx_open(rootfs_fd, "dev/pts/ptmx");
-	if (master == -ENOENT || master == -ENODEV) /* the host's /dev bound without a devpts of its own */
+	if (master == -ENOENT ||
+	    master == -ENODEV) /* the host's /dev bound without a devpts of its own */
 		master = ptmx_open(rootfs_fd, "dev/ptmx");
 	if (master == -ENODEV)
-		return error_text(err, master, "open a terminal: /dev/ptmx in the container is not a ptmx device");
+		return error_text(
+			err, master,
+			"open a terminal: /dev/ptmx in the container is not a ptmx device");
 	if (master < 0)
-		return error_set(err, master,
-				 "open a terminal in the container (is devpts mounted at /dev/pts?)");
+		return error_set(
+			err, master,
+			"open a terminal in the container (is devpts mounted at /dev/pts?)");
 	if (ioctl(master, TIOCSPTLCK, &unlock) < 0)
 		return error_set(err, -errno, "unlock the terminal");
 	slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -132,7 +136,8 @@ int tty_set_size(int fd, unsigned short rows, unsigned short cols, struct error 
 	const struct winsize ws = { .ws_row = rows, .ws_col = cols };
 
 	if (ioctl(fd, TIOCSWINSZ, &ws) < 0)
-		return error_set(err, -errno, "set terminal size to %u rows, %u columns", rows, cols);
+		return error_set(err, -errno, "set terminal size to %u rows, %u columns", rows,
+				 cols);
 	return 0;
 }
 

@@ -20,7 +20,7 @@
 
 #define PROXY_CHUNK 4096
 /* How often to look whether a terminal that all processes closed was opened again. */
-#define PROXY_HANGUP_MS 100
+#define PROXY_HANGUP_MS	   100
 #define PROXY_DRAIN_CHUNKS 256
 
 struct chunk {
@@ -37,9 +37,9 @@ struct proxy {
 	int size_fd; /* the terminal whose size is followed, -EBADF = none */
 	bool raw;
 	struct termios cooked; /* of stdin, when raw */
-	bool in_open; /* stdin may have more */
-	bool out_open; /* stdout takes more */
-	bool hung; /* nobody has the slave open at the moment */
+	bool in_open;	       /* stdin may have more */
+	bool out_open;	       /* stdout takes more */
+	bool hung;	       /* nobody has the slave open at the moment */
 	struct chunk to_child, to_user;
 };
 
@@ -123,7 +123,8 @@ static void signals_read(const struct proxy *p)
 		signal_handle(p, (int)si.ssi_signo);
 }
 
-/* Raw, but with the output processing as it was: the container's pty does not make CR LF of LF, so this one must. */
+/* Raw, but with the output processing as it was: the container's pty does not make CR LF of LF, so
+ * this one must. */
 static int terminal_raw(struct proxy *p, struct error *err)
 {
 	struct termios t;
@@ -209,7 +210,8 @@ static void into_user(struct proxy *p)
 	c->pos += (size_t)n;
 }
 
-/* Whether the user asks to end while stdout takes nothing: all signals are blocked, so this is the only way out. */
+/* Whether the user asks to end while stdout takes nothing: all signals are blocked, so this is the
+ * only way out. */
 static bool user_gives_up(const struct proxy *p)
 {
 	struct signalfd_siginfo si;

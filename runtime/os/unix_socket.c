@@ -97,7 +97,7 @@ int unix_listen_at(int dirfd, const char *name, int *ret_fd, struct error *err)
 	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (sock < 0)
 		return error_set(err, -errno, "make socket %s", name);
-	/* bind(2) takes the mode of the socket's own inode, so there is no moment with a wider one. */
+	/* bind(2) takes the mode of the socket's own inode: never a moment with a wider one. */
 	if (fchmod(sock, 0600) < 0)
 		return error_set(err, -errno, "set mode of socket %s", name);
 	if (bind(sock, (struct sockaddr *)&addr, sizeof(addr)) < 0)

@@ -358,6 +358,7 @@ static int child_signals(void)
 int main(void)
 {
 	TAP_BEGIN();
+	alarm(60);
 	is_int(procfs_open(&proc, &err), 0, "open /proc");
 	test_lists();
 	test_lsm();

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "os/procfs.h"
@@ -20,6 +19,7 @@
 #include "util/fd.h"
 #include "util/log.h"
 #include "util/str.h"
+#include "util/time.h"
 
 int create_open(void *ctx, struct error *err)
 {
@@ -243,14 +243,12 @@ int create_filter(void *ctx, struct error *err)
 
 static int now_rfc3339(struct arena *arena, char **ret, struct error *err)
 {
-	struct timespec ts;
-	struct tm tm;
-	char date[32];
+	char text[TIME_RFC3339_SIZE];
+	struct timespec now;
 
-	(void)clock_gettime(CLOCK_REALTIME, &ts);
-	(void)gmtime_r(&ts.tv_sec, &tm);
-	(void)strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
-	*ret = arena_printf(arena, "%s.%09ldZ", date, ts.tv_nsec);
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	time_rfc3339(&now, true, text);
+	*ret = arena_strdup(arena, text);
 	return *ret ? 0 : error_oom(err);
 }
 

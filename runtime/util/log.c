@@ -15,11 +15,11 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <syslog.h>
-#include <time.h>
 
 #include "util/fd.h"
 #include "util/json_write.h"
 #include "util/str.h"
+#include "util/time.h"
 
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
 #define SYSLOG_SOCKET  "/dev/log"
@@ -46,15 +46,6 @@ static const struct {
 	[LOG_LEVEL_INFO] = { "info", LOG_INFO },
 	[LOG_LEVEL_DEBUG] = { "debug", LOG_DEBUG },
 };
-
-static void format_time(char *buf, size_t size)
-{
-	time_t now = time(NULL);
-	struct tm tm;
-
-	if (!gmtime_r(&now, &tm) || strftime(buf, size, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-		buf[0] = '\0';
-}
 
 /* {"level":"error","msg":"…","time":"…"}; containerd hides msg when time does not parse. */
 static char *json_record(enum log_level level, const char *msg, const char *when)
@@ -99,9 +90,11 @@ static char *text_record(enum log_level level, const char *msg, const char *when
 
 static char *make_record(enum log_level level, const char *msg)
 {
-	char when[32];
+	char when[TIME_RFC3339_SIZE];
+	struct timespec now;
 
-	format_time(when, sizeof(when));
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	time_rfc3339(&now, false, when);
 	return settings.format == LOG_FORMAT_JSON ? json_record(level, msg, when)
 						  : text_record(level, msg, when);
 }

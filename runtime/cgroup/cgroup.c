@@ -159,7 +159,7 @@ static int devices_apply(const struct cgroup *cg, const struct cgroup_request *r
 				     : error_text(err, -EOPNOTSUPP,
 						  "device rules cannot be applied: neither the v1 "
 						  "devices controller nor cgroup v2 is mounted");
-	r = cgroup_devices_rules(req->resources, &arena, &rules, err);
+	r = cgroup_devices_rules(req->resources, req->strict_devices, &arena, &rules, err);
 	if (r < 0)
 		return r;
 	dir = cgroup_open_dir(d->path);

@@ -48,6 +48,7 @@ struct cgroup_request {
 	enum cgroup_manager manager;
 	bool rootless; /* a folder that cannot be made is left out, unless a limit needs it */
 	const struct spec_resources *resources; /* may be NULL */
+	bool strict_devices; /* only the listed and the usual devices: no making of other nodes, no net/tun */
 	const struct str_map *annotations; /* org.systemd.property.* for the systemd manager */
 };
 

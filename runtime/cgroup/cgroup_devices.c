@@ -120,7 +120,13 @@ static int list_append(struct cgroup_device_list *list, struct arena *arena,
 	return cgroup_device_add(list, arena, &rule) ? 0 : error_oom(err);
 }
 
-int cgroup_devices_rules(const struct spec_resources *resources, struct arena *arena,
+/* Access that only runc's habit gives: to other nodes than the usual ones. */
+static bool is_courtesy(const struct cgroup_device_rule *r)
+{
+	return r->access == CGROUP_DEVICE_MKNOD || (r->major == 10 && r->minor == 200);
+}
+
+int cgroup_devices_rules(const struct spec_resources *resources, bool strict, struct arena *arena,
 			 struct cgroup_device_list *ret, struct error *err)
 {
 	struct cgroup_device_list list = { 0 };
@@ -136,6 +142,8 @@ int cgroup_devices_rules(const struct spec_resources *resources, struct arena *a
 			return r;
 	}
 	for (i = 0; i < ELEMENTSOF(implied_rules); i++) {
+		if (strict && is_courtesy(&implied_rules[i]))
+			continue;
 		r = list_append(&list, arena, implied_rules[i], err);
 		if (r < 0)
 			return r;

@@ -39,8 +39,9 @@ struct cgroup_device_list {
  * The configuration's rules (resources may be NULL) followed by the devices that every
  * container may use. What a rule for all devices overrides is dropped. The base is deny: a
  * container that names no device gets the usual ones only.
+ * strict: without making of other nodes and without net/tun.
  */
-int cgroup_devices_rules(const struct spec_resources *resources, struct arena *arena,
+int cgroup_devices_rules(const struct spec_resources *resources, bool strict, struct arena *arena,
 			 struct cgroup_device_list *ret, struct error *err);
 
 /*

@@ -25,6 +25,9 @@ const struct command_option cli_options_table[] = {
 	    "cgroupfs (default), disabled, or systemd (not in this build)"),
 	OPT("rootless", 0, OPTION_STRING, rootless, "BOOL",
 	    "tolerate missing cgroup rights: true, false or auto"),
+	OPT("policy", 0, OPTION_STRING, policy, "FILE",
+	    "policy file (default: /etc/agentrun/policy.json, else the built-in policy)"),
+	OPT("profile", 0, OPTION_STRING, profile, "NAME", "profile of the policy for this container"),
 	COMMAND_OPTION_UNUSED("criu", 0, "PATH", "accepted; this build has no CRIU support"),
 	OPT("version", 'v', OPTION_FLAG, version, NULL, "print the version and what is built in"),
 	{ 0 },
@@ -94,7 +97,7 @@ int cli_options_env(const struct cli_options *o, struct container_env *ret, stru
 	const char *manager = o->cgroup_manager	  ? o->cgroup_manager
 			      : o->systemd_cgroup ? "systemd"
 						  : NULL;
-	struct container_env env = { .root = o->root, .debug = o->debug };
+	struct container_env env = { .root = o->root, .debug = o->debug, .policy = o->policy, .profile = o->profile };
 	uint64_t value = 0;
 	int r;
 

@@ -22,6 +22,8 @@ struct container_env {
 	int cgroup_manager; /* enum cgroup_manager */
 	bool rootless;
 	bool debug;
+	const char *policy; /* --policy FILE, NULL = the host's */
+	const char *profile; /* --profile NAME, NULL = as the policy says */
 };
 
 struct container_create_options {
@@ -62,7 +64,7 @@ int container_kill(const struct container_env *env, const char *id, int sig, boo
 int container_delete(const struct container_env *env, const char *id, bool force, struct error *err);
 int container_pause(const struct container_env *env, const char *id, struct error *err);
 int container_resume(const struct container_env *env, const char *id, struct error *err);
-int container_update(const struct container_env *env, const char *id, const struct spec_resources *res, struct error *err);
+int container_update(const struct container_env *env, const char *id, struct spec_resources *res, struct error *err);
 
 /* A container as it is now. */
 struct container_view {
@@ -116,3 +118,13 @@ const char *container_seccomp_version(void);
  * anything else: CVE-2019-5736.
  */
 int container_self_protect(struct error *err);
+
+/* `policy check`: what the policy would make of a bundle, without making anything. */
+enum container_policy_result { CONTAINER_POLICY_AS_ASKED, CONTAINER_POLICY_CHANGED, CONTAINER_POLICY_REFUSED };
+/* *ret_text: malloc'ed, for people or as JSON; also filled for a refusal, which is a result and no error. */
+int container_policy_check(const struct container_env *env, const struct container_create_options *opt, bool json,
+			   enum container_policy_result *ret_result, char **ret_text, struct error *err);
+/* The effective profile (env->profile, else the policy's) as a document, or with where each value comes from. */
+int container_policy_show(const struct container_env *env, bool origins, char **ret_text, struct error *err);
+/* What is in force on a container, how it was verified, and what was changed in the request. */
+int container_explain(const struct container_env *env, const char *id, bool json, char **ret_text, struct error *err);

@@ -18,6 +18,7 @@
 
 #include "container/create_steps.h"
 #include "container/proto.h"
+#include "container/start.h"
 #include "hooks/hooks.h"
 #include "os/procattr.h"
 #include "os/procfs.h"
@@ -182,7 +183,7 @@ static int do_commit(void *ctx, struct error *err)
 static const struct phase parent_phases[] = {
 	{ "open", create_open, "first: the proc handle while the mount namespace is the host's" },
 	{ "load", create_load, "nothing is made before the whole configuration was read" },
-	{ "plan", create_plan, "pure; a refusal here has no trace" },
+	{ "plan", create_plan, "narrowed by the policy, then pure; a refusal here has no trace" },
 	{ "facts", create_facts, "opens what the plan names, so that nothing is resolved twice" },
 	{ "filter", create_filter, "while allocation and libraries are free to use" },
 	{ "reserve", create_reserve, "the id is taken before anything that carries it exists" },
@@ -216,7 +217,7 @@ static void create_undo(struct create *c)
 		log_debugf("clean up after a failed create: %s", ignored.text);
 }
 
-static void create_init(struct create *c, const struct container_env *env,
+void create_init(struct create *c, const struct container_env *env,
 			const struct container_create_options *opt, bool is_run)
 {
 	*c = (struct create){
@@ -240,7 +241,7 @@ static void create_init(struct create *c, const struct container_env *env,
 	};
 }
 
-static void create_done(struct create *c)
+void create_done(struct create *c)
 {
 	int *fds[] = { &c->proc_fd, &c->root_fd, &c->dir_fd, &c->bundle_fd, &c->null_fd, &c->console_sock,
 		       &c->pidfd_sock, &c->listener_sock, &c->gate_fd, &c->master_fd };
@@ -258,6 +259,7 @@ static void create_done(struct create *c)
 	cgroup_done(&c->cgroup);
 	c->record = state_record_free(c->record);
 	c->plan = plan_free(c->plan);
+	guard_done(&c->guard);
 	c->spec = spec_free(c->spec);
 	free(take_ptr(c->config_text));
 	free(take_ptr(c->bundle));
@@ -288,11 +290,14 @@ int container_create(const struct container_env *env, const struct container_cre
 /* START on the pair instead of the gate; then the hooks that follow a start. */
 static int run_start(struct create *c, struct error *err)
 {
+	const char *how = NULL;
 	int r;
 
-	r = proto_send(c->launch.sync_parent, PROTO_START, 0, err);
-	if (r == 0)
-		r = proto_await_exec(c->launch.sync_parent, err);
+	r = start_verified(c->launch.sync_parent, c->launch.ref.pid, c->proc_fd, &c->record->expect, &how, err);
+	if (r < 0)
+		return r;
+	c->record->verified = (char *)how;
+	r = state_write(c->dir_fd, c->record, err);
 	if (r < 0)
 		return r;
 	return container_poststart(c->record, c->spec, err);

@@ -8,6 +8,7 @@
 
 #include "cgroup/cgroup.h"
 #include "container/container.h"
+#include "container/guard.h"
 #include "container/phase.h"
 #include "container/process_exec.h"
 #include "container/launch.h"
@@ -33,7 +34,8 @@ struct create {
 	int gate_fd; /* listening start gate; create only */
 	unsigned listen_fds; /* passed by LISTEN_FDS */
 
-	struct spec *spec;
+	struct spec *spec; /* narrowed by the policy from the plan phase on */
+	struct guard guard;
 	struct plan *plan;
 	struct state_record *record;
 	struct cgroup_request cgroup_request;
@@ -55,6 +57,10 @@ struct create {
 
 extern const struct phase_list create_parent_phases;
 extern const struct phase_list create_child_phases;
+
+void create_init(struct create *c, const struct container_env *env, const struct container_create_options *opt,
+		 bool is_run);
+void create_done(struct create *c);
 
 /* Entry of the child: never returns. */
 _noreturn_ void create_child(void *arg);

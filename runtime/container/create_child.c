@@ -265,8 +265,15 @@ static int do_names(void *ctx, struct error *err)
 static int do_attributes(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
+	int r;
 
-	affinity_reset();
+	if (c->record->affinity) {
+		r = affinity_apply(c->record->affinity, err);
+		if (r < 0)
+			return r;
+	} else {
+		affinity_reset();
+	}
 	return c->plan->has_process ? process_attributes(&c->plan->process, err) : 0;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "container/verify.h"
 #include "os/procfs.h"
 #include "os/rootfs.h"
 #include "os/tty.h"
@@ -85,7 +86,10 @@ int create_load(void *ctx, struct error *err)
 		return error_text(err, r, "JSON specification file %s not found: no such file or directory", config);
 	if (r < 0)
 		return r;
-	return spec_parse(config, c->config_text, c->config_len, &c->spec, err);
+	r = spec_parse(config, c->config_text, c->config_len, &c->spec, err);
+	if (r < 0)
+		return r;
+	return guard_open(c->env, &c->spec->annotations, &c->guard, err);
 }
 
 static int check_rootfs(const struct plan *p, struct error *err)
@@ -113,6 +117,27 @@ static int check_terminal(const struct create *c, struct error *err)
 	return 0;
 }
 
+/* The policy first: the plan is made of what it leaves. */
+static int narrow(struct create *c, struct error *err)
+{
+	const char *root = c->spec->root ? c->spec->root->path : NULL;
+	struct guard_host host = {
+		.proc_fd = c->proc_fd,
+		.bundle_fd = c->bundle_fd,
+		.id = c->opt->id,
+		.rootless = c->rootless,
+		.no_pivot = c->opt->no_pivot,
+	};
+
+	/* Without a root the plan refuses in its own words. */
+	host.rootfs = !root		? c->bundle :
+		      root[0] == '/' ? root :
+				       arena_printf(&c->spec->arena, "%s/%s", c->bundle, root);
+	if (!host.rootfs)
+		return error_oom(err);
+	return guard_narrow(&c->guard, c->spec, &host, err);
+}
+
 int create_plan(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
@@ -127,9 +152,12 @@ int create_plan(void *ctx, struct error *err)
 	};
 	int r;
 
-	r = plan_build(c->spec, &req, &c->plan, err);
+	r = narrow(c, err);
+	if (r == 0)
+		r = plan_build(c->spec, &req, &c->plan, err);
 	if (r < 0)
 		return r;
+	guard_give_sources(&c->guard, c->plan);
 	r = check_rootfs(c->plan, err);
 	if (r < 0)
 		return r;
@@ -190,10 +218,12 @@ static int prepare_mounts(struct create *c, struct error *err)
 	for (i = 0; i < c->plan->n_mounts; i++) {
 		struct mount_op *op = &c->plan->mounts[i];
 
-		if (op->kind != MOUNT_BIND || (!userns && userns_fd < 0 && !mount_wants_idmap(op)) ||
-		    mount_source_in_rootfs(op, c->plan->rootfs))
+		if (op->kind != MOUNT_BIND || mount_source_in_rootfs(op, c->plan->rootfs))
 			continue;
-		r = mount_source_open(op, c->bundle_fd, err);
+		/* What the policy judged is open already, and no other object may be mounted. */
+		if (op->source_fd < 0 && !userns && userns_fd < 0 && !mount_wants_idmap(op))
+			continue;
+		r = op->source_fd < 0 ? mount_source_open(op, c->bundle_fd, err) : 0;
 		if (r < 0)
 			return r;
 		r = mount_tree_prepare(op, c->proc_fd, userns_fd, err);
@@ -295,6 +325,13 @@ static int fill_record(struct create *c, struct error *err)
 	rec->rootless = c->rootless;
 	rec->systemd_cgroup = c->env->cgroup_manager == CGROUP_MANAGER_SYSTEMD;
 	rec->no_new_keyring = c->opt->no_new_keyring;
+	if (c->plan->has_process)
+		verify_expect(&c->plan->process, &c->filter, c->guard.profile.passthrough, &rec->expect);
+	if (c->guard.verdict.grant.affinity) {
+		rec->affinity = arena_strdup(&rec->arena, c->guard.verdict.grant.affinity);
+		if (!rec->affinity)
+			return error_oom(err);
+	}
 	rec->terminal = c->plan->has_process && c->plan->process.terminal;
 	return 0;
 }
@@ -316,8 +353,9 @@ int create_reserve(void *ctx, struct error *err)
 	r = file_replace(c->dir_fd, STATE_CONFIG_FILE, c->config_text, c->config_len, 0600, 0, err);
 	if (r < 0)
 		return r;
-	if (c->is_run)
-		return 0;
+	r = guard_store(&c->guard, c->dir_fd, err);
+	if (r < 0 || c->is_run)
+		return r;
 	return unix_listen_at(c->dir_fd, STATE_GATE_FILE, &c->gate_fd, err);
 }
 
@@ -333,6 +371,7 @@ int create_cgroup(void *ctx, struct error *err)
 		.manager = (enum cgroup_manager)c->env->cgroup_manager,
 		.rootless = c->rootless || c->in_userns,
 		.resources = c->spec->linux_cfg->resources,
+		.strict_devices = c->guard.verdict.grant.devices_strict,
 		.annotations = &c->spec->annotations,
 	};
 	r = cgroup_plan(&c->cgroup_request, &c->cgroup, err);

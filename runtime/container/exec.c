@@ -15,6 +15,7 @@
 #include "container/exec.h"
 #include "container/exec_request.h"
 #include "container/proto.h"
+#include "container/start.h"
 #include "os/procattr.h"
 #include "os/procfs.h"
 #include "os/tty.h"
@@ -100,6 +101,12 @@ static int open_sockets(struct exec *e, struct error *err)
 
 static int exec_load(struct exec *e, struct error *err)
 {
+	struct guard_host host = {
+		.proc_fd = e->h.proc_fd,
+		.bundle_fd = -EBADF,
+		.id = e->h.view.record->id,
+		.rootless = e->h.view.record->rootless,
+	};
 	struct spec_process proc;
 	int r;
 
@@ -107,6 +114,10 @@ static int exec_load(struct exec *e, struct error *err)
 	if (r < 0)
 		return r;
 	r = exec_request_build(e->opt, e->spec->process, &e->arena, &proc, err);
+	if (r == 0)
+		r = guard_reopen(e->h.dir_fd, &e->guard, err);
+	if (r == 0)
+		r = guard_narrow_process(&e->guard, &proc, e->spec->process, &e->arena, &host, err);
 	if (r < 0)
 		return r;
 	r = plan_build_process(&proc, e->spec, e->h.view.record->rootless, &e->arena, &e->plan, err);
@@ -185,8 +196,11 @@ static int exec_spawn(struct exec *e, struct error *err)
 
 static int exec_finish(struct exec *e, struct error *err)
 {
+	struct state_expect want;
+	const char *how;
 	int r;
 
+	verify_expect(&e->plan, &e->filter, e->guard.profile.passthrough, &want);
 	r = rlimit_apply(e->launch.ref.pid, e->plan.rlimits, e->plan.n_rlimits, err);
 	if (r == 0 && e->pidfd_sock >= 0)
 		r = pidfd_socket_send(e->pidfd_sock, e->launch.ref.fd, err);
@@ -196,9 +210,7 @@ static int exec_finish(struct exec *e, struct error *err)
 		return r;
 	r = proto_send(e->launch.sync_parent, PROTO_COMMIT, 0, err);
 	if (r == 0)
-		r = proto_send(e->launch.sync_parent, PROTO_START, 0, err);
-	if (r == 0)
-		r = proto_await_exec(e->launch.sync_parent, err);
+		r = start_verified(e->launch.sync_parent, e->launch.ref.pid, e->h.proc_fd, &want, &how, err);
 	if (r < 0 && e->opt->pid_file)
 		(void)unlink(e->opt->pid_file);
 	return r;
@@ -251,6 +263,7 @@ static void exec_done(struct exec *e)
 	filter_done(&e->filter);
 	launch_done(&e->launch);
 	handle_done(&e->h);
+	guard_done(&e->guard);
 	e->spec = spec_free(e->spec);
 	arena_done(&e->arena);
 }

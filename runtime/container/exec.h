@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "container/guard.h"
 #include "container/launch.h"
 #include "container/lifecycle.h"
 #include "container/process_exec.h"
@@ -14,6 +15,7 @@ struct exec {
 	struct container_handle h;
 	struct arena arena;
 	struct spec *spec;
+	struct guard guard;
 	struct plan_process plan;
 	struct filter filter;
 	struct ns_spec ns;

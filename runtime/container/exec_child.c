@@ -101,7 +101,11 @@ static int child_attributes(void *ctx, struct error *err)
 	struct exec *e = ctx;
 	int r;
 
-	if (e->plan.affinity_final) {
+	if (e->h.view.record->affinity) {
+		r = affinity_apply(e->h.view.record->affinity, err);
+		if (r < 0)
+			return r;
+	} else if (e->plan.affinity_final) {
 		r = affinity_apply(e->plan.affinity_final, err);
 		if (r < 0)
 			return r;

@@ -10,8 +10,10 @@
 
 #include "container/create.h"
 #include "container/create_steps.h"
+#include "container/guard.h"
 #include "container/lifecycle.h"
 #include "container/proto.h"
+#include "container/start.h"
 #include "hooks/hooks.h"
 #include "os/tty.h"
 #include "util/fd.h"
@@ -19,7 +21,7 @@
 #include "util/str.h"
 
 /* Conversation with the waiting init over its gate. */
-static int gate_start(const struct container_handle *h, struct error *err)
+static int gate_start(const struct container_handle *h, const char **ret_how, struct error *err)
 {
 	_cleanup_close_ int sock = -EBADF;
 	int r;
@@ -29,16 +31,11 @@ static int gate_start(const struct container_handle *h, struct error *err)
 		return error_text(err, r, "cannot start an already running container");
 	if (r < 0)
 		return r;
-	r = proto_send(sock, PROTO_START, 0, err);
-	if (r < 0)
-		return r;
-	r = proto_expect(sock, PROTO_STARTED, "the container's first process", NULL, err);
-	if (r < 0)
-		return r;
-	/* From here on it counts as started, whatever becomes of us. */
-	if (unlinkat(h->dir_fd, STATE_GATE_FILE, 0) < 0 && errno != ENOENT)
+	r = start_verified(sock, h->init.pid, h->proc_fd, &h->view.record->expect, ret_how, err);
+	/* Started or ended: in both cases nobody waits at the gate any more. */
+	if (unlinkat(h->dir_fd, STATE_GATE_FILE, 0) < 0 && errno != ENOENT && r == 0)
 		return error_set(err, -errno, "remove the start gate of container %s", h->view.record->id);
-	return proto_await_end(sock, err);
+	return r;
 }
 
 int container_start(const struct container_env *env, const char *id, struct error *err)
@@ -46,6 +43,7 @@ int container_start(const struct container_env *env, const char *id, struct erro
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
 	_cleanup_spec_ struct spec *spec = NULL;
 	struct error cleanup = ERROR_NULL;
+	const char *how = NULL;
 	int r;
 
 	r = handle_open(env, id, &h, err);
@@ -59,7 +57,11 @@ int container_start(const struct container_env *env, const char *id, struct erro
 		return r;
 	if (!spec->process)
 		return error_text(err, -EINVAL, "cannot start container %s: its configuration has no process", id);
-	r = gate_start(&h, err);
+	r = gate_start(&h, &how, err);
+	if (r == 0) {
+		h.view.record->verified = (char *)how;
+		r = state_write(h.dir_fd, h.view.record, err);
+	}
 	if (r == 0)
 		r = container_poststart(h.view.record, spec, err);
 	/* runtime-spec: a start that fails stops the container; its resources wait for delete. */
@@ -134,15 +136,23 @@ int container_resume(const struct container_env *env, const char *id, struct err
 	return r < 0 ? r : cgroup_thaw(&h.cgroup, err);
 }
 
-int container_update(const struct container_env *env, const char *id, const struct spec_resources *res, struct error *err)
+int container_update(const struct container_env *env, const char *id, struct spec_resources *res, struct error *err)
 {
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
+	_cleanup_guard_ struct guard guard = GUARD_NULL;
+	struct guard_host host;
 	int r;
 
 	r = handle_open(env, id, &h, err);
 	if (r < 0)
 		return r;
+	host = (struct guard_host){ .proc_fd = h.proc_fd, .bundle_fd = -EBADF, .id = id,
+				    .rootless = h.view.record->rootless };
 	r = lifecycle_check(OP_UPDATE, &h.view, err);
+	if (r == 0)
+		r = guard_reopen(h.dir_fd, &guard, err);
+	if (r == 0)
+		r = guard_narrow_resources(&guard, res, &guard.arena, &host, err);
 	return r < 0 ? r : cgroup_update(&h.cgroup, res, err);
 }
 

@@ -130,10 +130,3 @@ int proto_await_end(int sock, struct error *err)
 	return error_text(err, -EPROTO, "the container's first process sent %s after it was started",
 			  proto_type_name(msg.type));
 }
-
-int proto_await_exec(int sock, struct error *err)
-{
-	int r = proto_expect(sock, PROTO_STARTED, "the container's first process", NULL, err);
-
-	return r < 0 ? r : proto_await_end(sock, err);
-}

@@ -59,5 +59,3 @@ int proto_recv(int sock, struct proto_msg *ret, struct error *err);
 int proto_expect(int sock, enum proto_type type, const char *peer, struct proto_msg *ret, struct error *err);
 /* The tail of a start: end of file, because execve closed the other end. */
 int proto_await_end(int sock, struct error *err);
-/* STARTED, then the end. */
-int proto_await_exec(int sock, struct error *err);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "os/pidref.h"
@@ -22,6 +23,16 @@ enum state_conditions {
 };
 
 struct state_cgroup_dir { char *controllers, *path; bool created; };
+
+/* What its first process must be after execve; set false: nothing is demanded. */
+struct state_expect {
+	bool set;
+	uid_t uid;
+	gid_t gid;
+	uint64_t bounding, inheritable, ambient; /* bit n = CAP_n */
+	bool no_new_privs;
+	uint64_t filters; /* seccomp filters at least */
+};
 
 /* The record. All pointers live in the arena. */
 struct state_record {
@@ -40,6 +51,9 @@ struct state_record {
 	struct state_cgroup_dir *cgroup_dirs;
 	size_t n_cgroup_dirs;
 	char *cgroup_scope;
+	struct state_expect expect;
+	char *verified; /* how expect was checked: "exec-stop", "after-exec"; NULL = not yet */
+	char *affinity; /* CPU list that all its processes get; NULL = leave */
 	char *intel_rdt_group; /* group made by us, to be removed; NULL = none */
 	struct { char **keys; char **values; size_t count; } annotations;
 };
@@ -99,3 +113,5 @@ void state_list_free(char **ids);
 #define STATE_FILE "state.json"
 #define STATE_CONFIG_FILE "config.json"
 #define STATE_GATE_FILE "start.sock"
+#define STATE_POLICY_FILE "policy.json" /* the profile as it was at create, nothing inherited */
+#define STATE_VERDICT_FILE "verdict.json" /* what the policy decided */

@@ -197,7 +197,8 @@ int state_dir_open(int root_fd, const char *id, int *ret_fd, struct error *err)
 static bool is_ours(const char *name)
 {
 	return str_eq(name, STATE_FILE) || str_eq(name, STATE_CONFIG_FILE) ||
-	       str_eq(name, STATE_GATE_FILE) || str_after(name, FILE_TEMP_PREFIX);
+	       str_eq(name, STATE_GATE_FILE) || str_eq(name, STATE_POLICY_FILE) ||
+	       str_eq(name, STATE_VERDICT_FILE) || str_after(name, FILE_TEMP_PREFIX);
 }
 
 /*

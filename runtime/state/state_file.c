@@ -28,7 +28,8 @@ struct state_doc {
 	bool pid_ns_private, systemd_cgroup, rootless, no_new_keyring, terminal;
 	uint32_t cgroup_layout, cgroup_manager;
 	struct json_list cgroup_dirs;
-	char *cgroup_scope, *intel_rdt_group;
+	char *cgroup_scope, *intel_rdt_group, *affinity, *verified;
+	struct state_expect *expect;
 	struct str_map annotations;
 };
 
@@ -42,6 +43,22 @@ static const struct json_field cgroup_dir_fields[] = {
 static const struct json_object cgroup_dir_type = {
 	.size = sizeof(struct state_cgroup_dir),
 	.fields = cgroup_dir_fields,
+};
+
+static const struct json_field expect_fields[] = {
+	{ "uid", json_get_u32, offsetof(struct state_expect, uid), 0, NULL },
+	{ "gid", json_get_u32, offsetof(struct state_expect, gid), 0, NULL },
+	{ "bounding", json_get_u64, offsetof(struct state_expect, bounding), JSON_REQUIRED, NULL },
+	{ "inheritable", json_get_u64, offsetof(struct state_expect, inheritable), JSON_REQUIRED, NULL },
+	{ "ambient", json_get_u64, offsetof(struct state_expect, ambient), JSON_REQUIRED, NULL },
+	{ "noNewPrivileges", json_get_bool, offsetof(struct state_expect, no_new_privs), JSON_REQUIRED, NULL },
+	{ "filters", json_get_u64, offsetof(struct state_expect, filters), JSON_REQUIRED, NULL },
+	{ 0 },
+};
+
+static const struct json_object expect_type = {
+	.size = sizeof(struct state_expect),
+	.fields = expect_fields,
 };
 
 #define FIELD(name_, member_, fn_, flags_, arg_)                              \
@@ -69,6 +86,9 @@ static const struct json_field doc_fields[] = {
 	FIELD("cgroupDirs", cgroup_dirs, json_get_list, 0, &cgroup_dir_type),
 	FIELD("cgroupScope", cgroup_scope, json_get_string, 0, NULL),
 	FIELD("intelRdtGroup", intel_rdt_group, json_get_string, 0, NULL),
+	FIELD("affinity", affinity, json_get_string, 0, NULL),
+	FIELD("expect", expect, json_get_object_ptr, 0, &expect_type),
+	FIELD("verified", verified, json_get_string, 0, NULL),
 	FIELD("annotations", annotations, json_get_str_map, 0, NULL),
 	{ 0 },
 };
@@ -208,6 +228,12 @@ int state_parse(const char *data, size_t len, struct state_record **ret, struct 
 	rec->n_cgroup_dirs = doc.cgroup_dirs.count;
 	rec->cgroup_scope = doc.cgroup_scope;
 	rec->intel_rdt_group = doc.intel_rdt_group;
+	rec->affinity = doc.affinity;
+	rec->verified = doc.verified;
+	if (doc.expect) {
+		rec->expect = *doc.expect;
+		rec->expect.set = true;
+	}
 	*ret = take_ptr(rec);
 	return 0;
 }
@@ -270,6 +296,19 @@ static void write_lists(struct json_writer *w, const struct state_record *rec)
 	json_object_end(w);
 }
 
+static void write_expect(struct json_writer *w, const struct state_expect *e)
+{
+	json_object_begin(w, "expect");
+	json_u64(w, "uid", e->uid);
+	json_u64(w, "gid", e->gid);
+	json_u64(w, "bounding", e->bounding);
+	json_u64(w, "inheritable", e->inheritable);
+	json_u64(w, "ambient", e->ambient);
+	json_bool(w, "noNewPrivileges", e->no_new_privs);
+	json_u64(w, "filters", e->filters);
+	json_object_end(w);
+}
+
 int state_format(const struct state_record *rec, char **ret_text, struct error *err)
 {
 	_cleanup_json_writer_ struct json_writer *w = json_writer_new(0);
@@ -298,6 +337,10 @@ int state_format(const struct state_record *rec, char **ret_text, struct error *
 	json_i64(w, "cgroupManager", rec->cgroup_manager);
 	json_string(w, "cgroupScope", rec->cgroup_scope);
 	json_string(w, "intelRdtGroup", rec->intel_rdt_group);
+	json_string(w, "affinity", rec->affinity);
+	json_string(w, "verified", rec->verified);
+	if (rec->expect.set)
+		write_expect(w, &rec->expect);
 	write_lists(w, rec);
 	json_object_end(w);
 	return json_take(w, ret_text, err);

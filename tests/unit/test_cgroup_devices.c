@@ -125,7 +125,7 @@ static struct cgroup_device_list rules_of(struct arena *arena, struct spec_devic
 	struct cgroup_device_list l = { 0 };
 	struct error err = ERROR_NULL;
 
-	if (cgroup_devices_rules(&res, arena, &l, &err) < 0)
+	if (cgroup_devices_rules(&res, false, arena, &l, &err) < 0)
 		ok(false, "rules: %s", err.text);
 	return l;
 }
@@ -172,7 +172,7 @@ static void test_defaults(void)
 		 "+c 10:200 rwm;-c 7:7 rw;",
 		 "v1: only the difference from a restricted parent, without a reset");
 	check_program(&l, "usual devices");
-	is_int(cgroup_devices_rules(NULL, &arena, &none, &err), 0, "no resources");
+	is_int(cgroup_devices_rules(NULL, false, &arena, &none, &err), 0, "no resources");
 	is_int(none.n, 11, "give the usual devices as well");
 	ok(!none.default_allow, "and nothing else");
 }
@@ -242,12 +242,12 @@ static void test_invalid(void)
 	struct cgroup_device_list l;
 	struct error err = ERROR_NULL;
 
-	is_int(cgroup_devices_rules(&res, &arena, &l, &err), -EINVAL, "unknown access letter");
+	is_int(cgroup_devices_rules(&res, false, &arena, &l, &err), -EINVAL, "unknown access letter");
 	is_str(err.text, "linux.resources.devices[0]: invalid access \"rx\"", "is named");
 	item = (struct spec_device_rule){ .type = 'p' };
-	is_int(cgroup_devices_rules(&res, &arena, &l, &err), -EINVAL, "a fifo is no device rule");
+	is_int(cgroup_devices_rules(&res, false, &arena, &l, &err), -EINVAL, "a fifo is no device rule");
 	item = (struct spec_device_rule){ .type = 'c', .major = SET(-2) };
-	is_int(cgroup_devices_rules(&res, &arena, &l, &err), -EINVAL, "number below -1");
+	is_int(cgroup_devices_rules(&res, false, &arena, &l, &err), -EINVAL, "number below -1");
 	is_int(cgroup_devices_list_parse("c 1:x rwm\n", &arena, &l, &err), -EBADMSG,
 	       "devices.list with a wrong number");
 }

@@ -518,7 +518,7 @@ static void test_device_filter(void)
 	d = cgroup_dir_find(&cg, "");
 	dir = d ? cgroup_open_dir(d->path) : -ENOENT;
 	if (dir >= 0) {
-		(void)cgroup_devices_rules(NULL, &arena, &rules, &err);
+		(void)cgroup_devices_rules(NULL, false, &arena, &rules, &err);
 		if (!ok(cgroup_devices_apply_v2(dir, d->path, &rules, &err) == 0,
 			"filter attached"))
 			printf("# %s\n", err.text);

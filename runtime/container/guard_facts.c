@@ -1,0 +1,223 @@
+/*
+ * What the policy's decision depends on, read from the host: namespaces by inode, CPUs,
+ * memory, swap, limits, device nodes. Changes nothing.
+ */
+#include "container/guard.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "cgroup/cgroup.h"
+#include "os/ns.h"
+#include "os/procfs.h"
+#include "util/parse.h"
+#include "util/str.h"
+
+static int read_namespaces(const struct spec *spec, const struct guard_host *host, struct arena *arena,
+			   struct policy_facts *f, struct error *err)
+{
+	const struct spec_namespaces *list = &spec->linux_cfg->namespaces;
+	enum policy_ns_owner *owners = arena_calloc(arena, list->count + 1, sizeof(*owners));
+	size_t i;
+	int r;
+
+	if (!owners)
+		return error_oom(err);
+	for (i = 0; i < list->count; i++) {
+		_cleanup_close_ int fd = -EBADF;
+		bool own;
+
+		if (!list->items[i].path)
+			continue;
+		r = ns_open(list->items[i].path, list->items[i].type, &fd, err);
+		if (r == 0)
+			r = ns_is_own(host->proc_fd, fd, list->items[i].type, &own, err);
+		if (r < 0)
+			return r;
+		owners[i] = own ? POLICY_NS_HOST : POLICY_NS_OTHER;
+	}
+	f->namespaces = owners;
+	return 0;
+}
+
+static int read_cpus(struct arena *arena, struct policy_facts *f, struct error *err)
+{
+	uint32_t *cpus = arena_calloc(arena, CPU_SETSIZE, sizeof(*cpus));
+	cpu_set_t set;
+	int i;
+
+	if (!cpus)
+		return error_oom(err);
+	if (sched_getaffinity(0, sizeof(set), &set) < 0)
+		return error_set(err, -errno, "read the CPUs of this process");
+	for (i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &set))
+			cpus[f->n_cpus++] = (uint32_t)i;
+	f->cpus = cpus;
+	return 0;
+}
+
+static int read_rlimits(struct arena *arena, struct policy_facts *f, struct error *err)
+{
+	struct policy_rlimit *limits = arena_calloc(arena, POLICY_RLIMITS, sizeof(*limits));
+	int i;
+
+	if (!limits)
+		return error_oom(err);
+	for (i = 0; i < POLICY_RLIMITS; i++) {
+		struct rlimit rl;
+
+		if (getrlimit((__rlimit_resource_t)i, &rl) < 0)
+			return error_set(err, -errno, "read rlimit %d", i);
+		limits[i] = (struct policy_rlimit){ .soft = rl.rlim_cur, .hard = rl.rlim_max };
+	}
+	f->rlimits = limits;
+	return 0;
+}
+
+static int read_oom_score(const struct guard_host *host, struct policy_facts *f, struct error *err)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = procfs_read(host->proc_fd, "self/oom_score_adj", &text, err);
+
+	if (r < 0)
+		return r;
+	text[strcspn(text, "\n")] = '\0';
+	if (parse_i64(text, &f->oom_score_adj) < 0)
+		return error_text(err, -EINVAL, "oom_score_adj of this process reads \"%s\"", text);
+	return 0;
+}
+
+static void read_memory(struct policy_facts *f)
+{
+	struct sysinfo info;
+
+	if (sysinfo(&info) == 0) {
+		f->host_memory = (uint64_t)info.totalram * info.mem_unit;
+		f->host_swap = info.totalswap > 0;
+	}
+}
+
+static int read_controllers(const struct guard_host *host, struct policy_facts *f, struct error *err)
+{
+	static const struct { const char *name; unsigned bit; } names[] = {
+		{ "memory", POLICY_CG_MEMORY }, { "cpu", POLICY_CG_CPU },	{ "pids", POLICY_CG_PIDS },
+		{ "hugetlb", POLICY_CG_HUGETLB }, { "cpuset", POLICY_CG_CPUSET },
+	};
+	enum cgroup_layout layout;
+	bool v2;
+	size_t i;
+	int r;
+
+	r = cgroup_layout_detect(&layout, err);
+	if (r < 0)
+		return r;
+	v2 = layout == CGROUP_LAYOUT_UNIFIED;
+	for (i = 0; i < ELEMENTSOF(names); i++)
+		if (cgroup_has_controller(names[i].name))
+			f->controllers |= names[i].bit;
+	if (cgroup_has_controller(v2 ? "io" : "blkio"))
+		f->controllers |= POLICY_CG_IO;
+	/* v2 device rules are BPF programs: that needs privilege, not a controller. */
+	if (v2 ? !host->rootless : cgroup_has_controller("devices"))
+		f->controllers |= POLICY_CG_DEVICES;
+	f->swap_limit = access(v2 ? "/proc/swaps" : "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes",
+			       F_OK) == 0;
+	return 0;
+}
+
+/* The nodes that devices.allow names, as they are on this host. */
+static int read_devices(const struct guard *g, struct arena *arena, struct policy_facts *f, struct error *err)
+{
+	const struct strv *allow = &g->profile.devices.allow.list;
+	struct policy_device *list = arena_calloc(arena, allow->count + 1, sizeof(*list));
+	size_t i;
+
+	if (!list)
+		return error_oom(err);
+	for (i = 0; i < allow->count; i++) {
+		struct stat st;
+
+		if (stat(allow->items[i], &st) < 0 || (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode)))
+			continue;
+		list[f->n_devices++] = (struct policy_device){
+			.path = allow->items[i],
+			.type = S_ISCHR(st.st_mode) ? 'c' : 'b',
+			.major = major(st.st_rdev),
+			.minor = minor(st.st_rdev),
+		};
+	}
+	f->devices = list;
+	return 0;
+}
+
+/* "hugepages-2048kB" → "2MB", as resources.hugepageLimits spells sizes. */
+static char *page_size_name(struct arena *arena, const char *folder)
+{
+	const char *text = str_after(folder, "hugepages-");
+	_cleanup_free_ char *digits = text ? strndup(text, strspn(text, "0123456789")) : NULL;
+	uint64_t kb;
+
+	if (!digits || parse_u64(digits, &kb) < 0)
+		return NULL;
+	if (kb >= 1024 * 1024)
+		return arena_printf(arena, "%lluGB", (unsigned long long)(kb / (1024 * 1024)));
+	return kb >= 1024 ? arena_printf(arena, "%lluMB", (unsigned long long)(kb / 1024)) :
+			    arena_printf(arena, "%lluKB", (unsigned long long)kb);
+}
+
+#define PAGE_SIZES_MAX 16
+
+static int read_hugepages(struct arena *arena, struct policy_facts *f, struct error *err)
+{
+	_cleanup_closedir_ DIR *dir = opendir("/sys/kernel/mm/hugepages");
+	const char **names = arena_calloc(arena, PAGE_SIZES_MAX, sizeof(*names));
+	struct dirent *e;
+
+	if (!names)
+		return error_oom(err);
+	while (dir && f->n_hugepages < PAGE_SIZES_MAX && (e = readdir(dir))) {
+		const char *name = page_size_name(arena, e->d_name);
+
+		if (name)
+			names[f->n_hugepages++] = name;
+	}
+	f->hugepages = names;
+	return 0;
+}
+
+int guard_facts(const struct guard *g, const struct spec *spec, const struct guard_host *host, struct arena *arena,
+		struct policy_facts *ret, struct error *err)
+{
+	struct policy_facts f = {
+		.id = host->id,
+		.no_pivot = host->no_pivot,
+	};
+	int r;
+
+	read_memory(&f);
+	r = read_controllers(host, &f, err);
+	if (r == 0 && spec)
+		r = read_namespaces(spec, host, arena, &f, err);
+	if (r == 0)
+		r = read_cpus(arena, &f, err);
+	if (r == 0)
+		r = read_rlimits(arena, &f, err);
+	if (r == 0)
+		r = read_oom_score(host, &f, err);
+	if (r == 0)
+		r = read_devices(g, arena, &f, err);
+	if (r == 0)
+		r = read_hugepages(arena, &f, err);
+	if (r == 0)
+		*ret = f;
+	return r;
+}

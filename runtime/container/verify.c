@@ -1,0 +1,178 @@
+/*
+ * Reads back from /proc/PID/status what execve made of capabilities, no_new_privs and
+ * filters. They are final only then: the executed file can raise or drop some of them.
+ */
+#include "container/verify.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include "os/pidref.h"
+#include "os/procfs.h"
+#include "util/parse.h"
+#include "util/str.h"
+
+void verify_expect(const struct plan_process *p, const struct filter *f, bool passthrough, struct state_expect *ret)
+{
+	*ret = (struct state_expect){
+		.set = !passthrough,
+		.uid = p->creds.uid,
+		.gid = p->creds.gid,
+		.bounding = p->creds.caps.bounding,
+		.ambient = p->creds.caps.ambient,
+		.inheritable = p->creds.caps.inheritable,
+		.no_new_privs = p->creds.no_new_privs,
+		.filters = f && f->count > 0 ? 1 : 0,
+	};
+}
+
+/* The text behind "\nNAME:" and its blanks; NULL when there is no such line. */
+static const char *field(const char *status, const char *name)
+{
+	char key[40];
+	const char *s;
+
+	(void)snprintf(key, sizeof(key), "\n%s:", name);
+	s = strstr(status, key);
+	return s ? s + strlen(key) + strspn(s + strlen(key), "\t ") : NULL;
+}
+
+static int read_number(const char *status, const char *name, int base, uint64_t *ret, struct error *err)
+{
+	const char *s = field(status, name);
+	unsigned long long n;
+
+	if (!s || sscanf(s, base == 16 ? "%llx" : "%llu", &n) != 1)
+		return error_text(err, -EPROTO, "the kernel does not report %s of the container's process", name);
+	*ret = n;
+	return 0;
+}
+
+static int differs(const char *control, uint64_t got, uint64_t want, struct error *err)
+{
+	return error_text(err, -EPERM,
+			  "verification of %s failed: the kernel reports %" PRIx64 ", the policy grants %" PRIx64
+			  "; the process was not let run",
+			  control, got, want);
+}
+
+static int compare_caps(const char *status, const struct state_expect *want, struct error *err)
+{
+	/* As uid 0 execve fills permitted and effective up to the bounding set; nothing may go beyond. */
+	const struct { const char *name; uint64_t most; } sets[] = {
+		{ "CapBnd", want->bounding },	   { "CapPrm", want->bounding },    { "CapEff", want->bounding },
+		{ "CapInh", want->inheritable }, { "CapAmb", want->ambient },
+	};
+	uint64_t n;
+	size_t i;
+	int r;
+
+	for (i = 0; i < ELEMENTSOF(sets); i++) {
+		r = read_number(status, sets[i].name, 16, &n, err);
+		if (r < 0)
+			return r;
+		if (n & ~sets[i].most)
+			return differs(sets[i].name, n, sets[i].most, err);
+	}
+	return 0;
+}
+
+int verify_compare(int proc_fd, pid_t pid, const struct state_expect *want, struct error *err)
+{
+	_cleanup_free_ char *status = NULL;
+	char path[32];
+	uint64_t n;
+	int r;
+
+	if (!want->set)
+		return 0;
+	(void)snprintf(path, sizeof(path), "%d/status", pid);
+	r = procfs_read(proc_fd, path, &status, err);
+	if (r == 0)
+		r = compare_caps(status, want, err);
+	if (r == 0)
+		r = read_number(status, "NoNewPrivs", 10, &n, err);
+	if (r < 0)
+		return r;
+	if (want->no_new_privs && n != 1)
+		return differs("no_new_privs", n, 1, err);
+	r = read_number(status, "Seccomp", 10, &n, err);
+	if (r < 0)
+		return r;
+	if (want->filters > 0 && n != 2)
+		return differs("seccomp mode", n, 2, err);
+	return 0;
+}
+
+int verify_begin(pid_t pid, int proc_fd, struct verify *ret, struct error *err)
+{
+	*ret = (struct verify){ .pid = pid, .proc_fd = proc_fd };
+	/* Should we die, a half-verified process dies with us. */
+	if (ptrace(PTRACE_SEIZE, pid, NULL, (void *)(uintptr_t)(PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL)) == 0)
+		ret->traced = true;
+	else if (errno != EPERM && errno != EACCES)
+		return error_set(err, -errno, "attach to the container's process %d for its verification", pid);
+	return 0;
+}
+
+/* One stop of the tracee: 1 = its execve, 0 = another one, which was passed on. */
+static int handle_stop(pid_t pid, int status, struct error *err)
+{
+	int event = status >> 16, sig = WSTOPSIG(status);
+	bool group_stop = event == PTRACE_EVENT_STOP && sig != SIGTRAP;
+
+	if (event == PTRACE_EVENT_EXEC)
+		return 1;
+	if (event != 0)
+		sig = 0;
+	if (ptrace(group_stop ? PTRACE_LISTEN : PTRACE_CONT, pid, NULL, (void *)(uintptr_t)sig) < 0 && errno != ESRCH)
+		return error_set(err, -errno, "let the container's process %d go on to its execve", pid);
+	return 0;
+}
+
+/* The end of a process that may be our own child is only looked at: its status is for the caller. */
+static int wait_exec_stop(struct verify *v, struct error *err)
+{
+	for (;;) {
+		siginfo_t info = { 0 };
+		int status, r;
+
+		if (waitid(P_PID, (id_t)v->pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) < 0) {
+			if (errno == EINTR)
+				continue;
+			return error_set(err, -errno, "wait for the execve of the container's process %d", v->pid);
+		}
+		if (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED)
+			return VERIFY_E_ENDED;
+		if (waitpid(v->pid, &status, __WALL | WNOHANG) != v->pid || !WIFSTOPPED(status))
+			continue;
+		r = handle_stop(v->pid, status, err);
+		if (r != 0)
+			return r < 0 ? r : 0;
+	}
+}
+
+int verify_exec(struct verify *v, const struct state_expect *want, const char **ret_how, struct error *err)
+{
+	int r;
+
+	*ret_how = v->traced ? "exec-stop" : "after-exec";
+	if (v->traced) {
+		r = wait_exec_stop(v, err);
+		if (r != 0)
+			return r;
+	}
+	r = verify_compare(v->proc_fd, v->pid, want, err);
+	if (r < 0) {
+		(void)kill(v->pid, SIGKILL);
+		return r;
+	}
+	if (v->traced && ptrace(PTRACE_DETACH, v->pid, NULL, NULL) < 0 && errno != ESRCH)
+		return error_set(err, -errno, "let the verified process %d run", v->pid);
+	return 0;
+}

@@ -1,0 +1,368 @@
+# The policy on real containers: what is asked beyond it is clamped or refused, ordinary
+# things work, and a policy file that cannot be trusted starts nothing.
+# shellcheck shell=bash
+
+load helpers.bash
+
+setup_file() {
+	export SUITE_POLICY=1
+	suite_setup_file
+	[ "$KIND" = agentrun ] || skip "only agentrun has a policy"
+	if [ -e /etc/agentrun/policy.json ]; then
+		skip "this host has a policy of its own"
+	fi
+}
+
+teardown_file() {
+	suite_teardown_file
+}
+
+setup() {
+	suite_setup
+	umask 022
+}
+
+teardown() {
+	[ -z "${NETNS-}" ] || ip netns del "$NETNS"
+	suite_teardown
+}
+
+# policy JSON: a policy file that a root-owned path leads to.
+policy() {
+	POLICY=$T/policy.json
+	printf '%s\n' "$1" >"$POLICY"
+	chmod 600 "$POLICY"
+	AGENTRUN_FLAGS="--policy $POLICY"
+}
+
+profile_file() {
+	policy "{\"version\": 1, \"profiles\": {\"default\": $1}}"
+}
+
+refused() {
+	run_container
+	fails 1 "$1"
+	# dockerd and the docker client turn these into exit codes 126 and 127
+	if [[ $errors =~ (permission denied|no such file or directory|not a directory|operation not permitted) ]]; then
+		echo "the refusal has a phrase that engines misread: $errors"
+		return 1
+	fi
+	clean
+}
+
+status_field() {
+	sed -n "s/^$1:[[:space:]]*//p" <<<"$output"
+}
+
+@test "an ordinary container runs under the built-in policy" {
+	sh_args 'echo hello; id -u; exit 3'
+	run_container
+	exits 3 $'hello\n0'
+	clean
+}
+
+@test "capabilities: all that privileged asks for becomes the maximum, ambient and inheritable empty" {
+	edit '(["CAP_CHOWN","CAP_SYS_ADMIN","CAP_NET_ADMIN","CAP_NET_RAW","CAP_SYS_PTRACE","CAP_MKNOD","CAP_KILL","CAP_SYS_MODULE"]) as $all
+		| .process.capabilities = {bounding: $all, effective: $all, permitted: $all, inheritable: $all, ambient: $all}'
+	args cat /proc/self/status
+	run_container
+	works
+	[ "$(status_field CapBnd)" = 0000000000000021 ]
+	[ "$(status_field CapEff)" = 0000000000000021 ]
+	[ "$(status_field CapInh)" = 0000000000000000 ]
+	[ "$(status_field CapAmb)" = 0000000000000000 ]
+}
+
+@test "capabilities: none for another user than root" {
+	edit '(["CAP_CHOWN","CAP_KILL"]) as $c | .process.user = {uid: 1000, gid: 1000}
+		| .process.capabilities = {bounding: $c, effective: $c, permitted: $c, inheritable: $c, ambient: $c}'
+	args cat /proc/self/status
+	run_container
+	works
+	[ "$(status_field CapBnd)" = 0000000000000000 ]
+	[ "$(status_field CapPrm)" = 0000000000000000 ]
+}
+
+@test "no_new_privs is set although the configuration says no" {
+	edit '.process.noNewPrivileges = false'
+	args cat /proc/self/status
+	run_container
+	works
+	[ "$(status_field NoNewPrivs)" = 1 ]
+}
+
+@test "namespaces: the host's are refused, one by one" {
+	local type
+	for type in pid ipc uts network; do
+		make_bundle "$T/b-$type"
+		BUNDLE=$T/b-$type
+		edit --arg t "$type" '.linux.namespaces |= map(select(.type != $t)) | del(.hostname)'
+		refused "namespaces.*$type"
+	done
+}
+
+@test "namespaces: the host's by a path, and by another name of it, are refused" {
+	edit --arg p "/proc/$$/ns/net" '.linux.namespaces |= map(if .type == "network" then .path = $p else . end)'
+	refused "network"
+	ln -s /proc/self/ns/net "$T/innocent"
+	edit --arg p "$T/innocent" '.linux.namespaces |= map(if .type == "network" then .path = $p else . end)'
+	refused "network"
+}
+
+@test "namespaces: a pod's network namespace is joined" {
+	NETNS=agentrun-test-$$
+	ip netns add "$NETNS"
+	edit --arg p "/run/netns/$NETNS" '.linux.namespaces |= map(if .type == "network" then .path = $p else . end)'
+	args readlink /proc/self/ns/net
+	run_container
+	works "net:[$(stat -Lc %i "/run/netns/$NETNS")]"
+}
+
+@test "namespaces: one that the policy lists may be the host's" {
+	profile_file '{"inherits": "builtin:default", "namespaces": {"host": ["uts"]}}'
+	edit '.linux.namespaces |= map(select(.type != "uts")) | del(.hostname)'
+	args hostname
+	run_container
+	works "$(hostname)"
+}
+
+@test "namespaces: a missing cgroup namespace is added" {
+	edit '.linux.namespaces |= map(select(.type != "cgroup"))'
+	args readlink /proc/self/ns/cgroup
+	run_container
+	works
+	[ "$output" != "$(readlink /proc/self/ns/cgroup)" ]
+}
+
+@test "devices: a node beyond the usual is not made, and mknod of it does not open it" {
+	edit '.linux.devices = [{path: "/dev/kmsg", type: "c", major: 1, minor: 11, fileMode: 438}]
+		| .linux.resources.devices = [{allow: true, access: "rwm"}]'
+	sh_args 'ls /dev/kmsg; mknod /dev/k2 c 1 11; head -c 1 </dev/null; ls /dev | tr "\n" " "'
+	run_container
+	[[ $output != *kmsg* ]]
+	[[ $output = *null* ]]
+}
+
+@test "mounts: the host's trees and control sockets are refused under any spelling" {
+	local source
+	python3 -c 'import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1])' "$T/docker.sock"
+	mkdir "$T/folder"
+	ln "$T/docker.sock" "$T/folder/innocent" || true
+	ln -s "$T/docker.sock" "$T/link"
+	for source in / /etc /proc /sys /dev /root "$T/docker.sock" "$T/link" "$T/folder/../docker.sock" "$T/folder/innocent"; do
+		rm -rf "$T/m"
+		make_bundle "$T/m"
+		BUNDLE=$T/m
+		add_mount "{\"destination\": \"/x\", \"type\": \"bind\", \"source\": \"$source\", \"options\": [\"rbind\"]}"
+		echo "source $source"
+		refused 'mount source'
+	done
+}
+
+@test "mounts: a work folder is mounted, nosuid and nodev, and can be written" {
+	mkdir "$T/work"
+	add_mount "{\"destination\": \"/work\", \"type\": \"bind\", \"source\": \"$T/work\", \"options\": [\"rbind\"]}"
+	sh_args 'grep " /work " /proc/self/mounts | cut -d" " -f4; echo data >/work/file'
+	run_container
+	works
+	[[ ,$output, = *,nosuid,* && ,$output, = *,nodev,* ]]
+	[ "$(cat "$T/work/file")" = data ]
+}
+
+@test "mounts: deny and allow of the policy file" {
+	mkdir "$T/work" "$T/work/secret"
+	add_mount "{\"destination\": \"/work\", \"type\": \"bind\", \"source\": \"$T/work\", \"options\": [\"rbind\"]}"
+	profile_file "{\"inherits\": \"builtin:default\", \"mounts\": {\"deny\": [\"$T/work/secret\"]}}"
+	refused 'mount source'
+	profile_file "{\"inherits\": \"builtin:default\", \"mounts\": {\"readonly\": [\"$T/work\"]}}"
+	sh_args 'echo x >/work/file'
+	run_container
+	[ "$status" -ne 0 ]
+	[ ! -e "$T/work/file" ]
+}
+
+@test "environment: secrets by name and by value are withheld, in exec as well" {
+	edit '.process.env += ["AWS_SECRET_ACCESS_KEY=not-for-agents", "HARMLESS=ghp_0123456789abcdefghijABCDEFGHIJ012345", "LANG=C"]'
+	args sleep 1000
+	call create --bundle "$BUNDLE" "$ID"
+	works
+	! grep -q -e not-for-agents -e ghp_ "$ROOT/$ID/verdict.json"
+	grep -q AWS_SECRET_ACCESS_KEY "$ROOT/$ID/verdict.json"
+	call start "$ID"
+	works
+	[ "$(tr '\0' '\n' <"/proc/$(pid_of)/environ" | grep -c -e AWS_ -e HARMLESS)" -eq 0 ]
+	tr '\0' '\n' <"/proc/$(pid_of)/environ" | grep -qx LANG=C
+	call exec --env GITHUB_TOKEN=abc --env LANG=D "$ID" env
+	works
+	[[ $output != *GITHUB_TOKEN* && $output != *not-for-agents* && $output = *LANG=D* ]]
+}
+
+@test "environment: a variable that is too long for the kernel is named" {
+	edit '.process.env += ["PROMPT=" + ("x" * 131072)]'
+	run_container
+	fails 126 'PROMPT'
+	clean
+}
+
+@test "limits: what is missing or unlimited becomes the policy's" {
+	edit '.linux.resources = {memory: {limit: -1, swap: -1}, pids: {limit: -1}, cpu: {quota: -1, period: 100000}}'
+	start_sleeper
+	[ "$(cat "$(controller pids)/pids.max")" = 512 ]
+	if cgroup_v1; then
+		[[ $(cat "$(cgroup_of memory)/memory.limit_in_bytes") = 2147483648 ]]
+		[ "$(cat "$(controller cpu)/cpu.cfs_quota_us")" = 200000 ]
+	else
+		[ "$(cat "$(controller memory)/memory.max")" = 2147483648 ]
+		[ "$(cat "$(controller memory)/memory.swap.max")" = 0 ]
+	fi
+}
+
+cgroup_of() {
+	local path
+	path=$(sed -n "s/^[0-9]*:$1://p" "/proc/$(pid_of)/cgroup")
+	echo "/sys/fs/cgroup/$1$path"
+}
+
+@test "limits: lower ones of the configuration stay, update cannot go beyond" {
+	edit '.linux.resources = {memory: {limit: 67108864}, pids: {limit: 20}}'
+	start_sleeper
+	[ "$(cat "$(controller pids)/pids.max")" = 20 ]
+	call update --pids-limit 100000 "$ID"
+	works
+	[ "$(cat "$(controller pids)/pids.max")" = 512 ]
+	call update --pids-limit -1 "$ID"
+	works
+	[ "$(cat "$(controller pids)/pids.max")" = 512 ]
+}
+
+@test "limits: refused where the policy says so" {
+	profile_file '{"inherits": "builtin:default", "resources": {"excess": "refuse"}}'
+	edit '.linux.resources = {memory: {limit: 68719476736}}'
+	refused 'memory'
+}
+
+@test "nproc tells the truth" {
+	profile_file '{"inherits": "builtin:default", "resources": {"cpu": {"default": 1, "max": 1}}}'
+	args nproc
+	run_container
+	works 1
+}
+
+@test "rlimits: no core files, and nofile is capped" {
+	edit '.process.rlimits = [{type: "RLIMIT_CORE", soft: 1000000, hard: 1000000}]'
+	sh_args 'ulimit -c; ulimit -H -c'
+	run_container
+	works $'0\n0'
+}
+
+@test "oom_score_adj is not lowered below the runtime's" {
+	edit '.process.oomScoreAdj = -900'
+	args cat /proc/self/oom_score_adj
+	run_container
+	works "$(cat /proc/self/oom_score_adj)"
+}
+
+@test "exec: cannot have more capabilities or undo no_new_privs" {
+	start_sleeper
+	call exec --cap CAP_SYS_ADMIN --cap CAP_CHOWN "$ID" cat /proc/self/status
+	works
+	[ $((0x$(status_field CapEff) & 1 << 21)) -eq 0 ]
+	[ "$(status_field NoNewPrivs)" = 1 ]
+}
+
+@test "requests: a profile of the list by annotation, others refused" {
+	edit '.annotations["org.agentrun.profile"] = "strict"'
+	sh_args 'echo x >/file'
+	run_container
+	[ "$status" -ne 0 ]
+	edit '.annotations["org.agentrun.profile"] = "passthrough"'
+	refused 'passthrough'
+	edit '.annotations["org.agentrun.profile"] = "none-such"'
+	refused 'none-such'
+}
+
+@test "requests: memory may be narrowed, an unknown key is refused" {
+	edit '.annotations["org.agentrun.memory"] = "64MiB"'
+	start_sleeper
+	if cgroup_v1; then
+		[ "$(cat "$(cgroup_of memory)/memory.limit_in_bytes")" = 67108864 ]
+	fi
+	call delete --force "$ID"
+	works
+	edit '.annotations["org.agentrun.seccomp"] = "unconfined"'
+	refused 'org.agentrun.seccomp'
+}
+
+@test "passthrough: the operator's flag gives the specification alone" {
+	edit '.process.noNewPrivileges = false'
+	args cat /proc/self/status
+	AGENTRUN_FLAGS="--profile passthrough"
+	run_container
+	works
+	[ "$(status_field NoNewPrivs)" = 0 ]
+}
+
+@test "a policy file that is broken, missing, a link, or writable by others starts nothing" {
+	policy '{"version": 1, "profiles": {"default": {"memroy": {}}}}'
+	refused 'memroy'
+	policy '{"version": 1,'
+	refused 'policy.json'
+	policy '{"version": 1}'
+	chmod 666 "$POLICY"
+	refused 'writable by others'
+	chmod 600 "$POLICY"
+	chown 1000 "$POLICY"
+	refused 'only root may own'
+	chown 0 "$POLICY"
+	mkdir -m 777 "$T/open"
+	mv "$POLICY" "$T/open/policy.json"
+	AGENTRUN_FLAGS="--policy $T/open/policy.json"
+	refused 'writable by others'
+	chmod 755 "$T/open"
+	ln -s "$T/open/policy.json" "$T/linked.json"
+	AGENTRUN_FLAGS="--policy $T/linked.json"
+	refused 'symbolic link'
+	AGENTRUN_FLAGS="--policy $T/none.json"
+	run_container
+	fails 1 'none.json'
+	clean
+}
+
+@test "policy check: exit statuses and text, nothing is made" {
+	call policy check --bundle "$BUNDLE"
+	[ "$status" -eq 3 ]
+	[[ $output = *"would start changed"* && $output = *pids* ]]
+	edit '.linux.namespaces |= map(select(.type != "pid"))'
+	call policy check --bundle "$BUNDLE"
+	[ "$status" -eq 4 ]
+	[[ $output = *"would be refused"* ]]
+	call policy check --profile passthrough --bundle "$BUNDLE"
+	[ "$status" -eq 0 ]
+	call policy check --json --bundle "$BUNDLE"
+	[ "$(jq -r .result <<<"$output")" = refused ]
+	clean
+}
+
+@test "policy show is a policy file itself, schema is JSON" {
+	call policy show --profile strict
+	works
+	policy "$output"
+	run_container
+	exits 0
+	call policy schema
+	works
+	jq -e '.properties.profiles' <<<"$output" >/dev/null
+}
+
+@test "explain: decisions, verification, what holds now" {
+	start_sleeper
+	call explain "$ID"
+	works
+	[[ $output = *"before the first instruction"* && $output = *"as decided"* && $output = *pids* ]]
+	call explain --json "$ID"
+	works
+	[ "$(jq -r .verified <<<"$output")" = exec-stop ]
+	[ "$(jq '.decisions | length' <<<"$output")" -gt 3 ]
+	call explain none-such
+	fails 1 'does not exist'
+}

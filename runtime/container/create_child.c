@@ -65,7 +65,7 @@ static int do_session(void *ctx, struct error *err)
 		return error_set(err, -errno, "create a new session");
 	if (!c->plan->new_keyring)
 		return 0;
-	return keyring_join(c->plan->id, c->plan->has_process ? c->plan->process.selinux_label : NULL, err);
+	return keyring_join(c->proc_fd, c->plan->id, c->plan->has_process ? c->plan->process.selinux_label : NULL, err);
 }
 
 static int do_late_namespaces(void *ctx, struct error *err)

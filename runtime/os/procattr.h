@@ -31,9 +31,9 @@ int personality_apply(unsigned long domain, struct error *err);
 int mempolicy_apply(int mode, const char *nodes, unsigned long flags, struct error *err);
 /*
  * Joins a new session keyring _ses.ID and sets its permissions; kernels without keyrings: done.
- * label (SELinux, may be NULL): needs a proc filesystem at /proc, because the one handle is not passed here.
+ * label: SELinux, may be NULL; set through the proc handle, as a container may have no /proc.
  */
-int keyring_join(const char *id, const char *label, struct error *err);
+int keyring_join(int proc_fd, const char *id, const char *label, struct error *err);
 
 /*
  * Labels of the next execve, through the verified proc handle. -EOPNOTSUPP when the LSM is not

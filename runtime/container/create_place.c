@@ -60,6 +60,38 @@ static int place_ids(const struct create *c, struct error *err)
 		       0;
 }
 
+/*
+ * runtime-spec, "cgroup ownership": what the container sees in its own cgroup namespace and may
+ * write belongs to the user that its process runs as.
+ */
+static int place_cgroup(const struct create *c, struct error *err)
+{
+	const struct plan *p = c->plan;
+	uid_t uid = p->has_process ? p->process.creds.uid : 0;
+	int userns_fd = joined_user_namespace(c);
+	bool mapped = (p->ns_create & CLONE_NEWUSER) || userns_fd >= 0, own;
+	int r;
+
+	if (!p->cgroup_writable_mount)
+		return 0;
+	if (userns_fd >= 0) {
+		r = ns_is_own(c->proc_fd, userns_fd, CLONE_NEWUSER, &own, err);
+		if (r < 0)
+			return r;
+		mapped = !own;
+	}
+	if (mapped) {
+		r = ns_map_uid(c->proc_fd, c->launch.ref.pid, uid, &uid, err);
+		if (r < 0)
+			return r;
+		if (r == NS_E_UNMAPPED)
+			return 0; /* it will not become that user either, and be told so */
+	}
+	r = cgroup_chown(&c->cgroup, uid, err);
+	/* Without privilege a cgroup is ours and can be given to nobody else. */
+	return c->rootless && (r == -EPERM || r == -EACCES) ? 0 : r;
+}
+
 int create_place(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
@@ -69,6 +101,8 @@ int create_place(void *ctx, struct error *err)
 	r = create_rdt_attach(c, err);
 	if (r == 0)
 		r = place_ids(c, err);
+	if (r == 0)
+		r = place_cgroup(c, err);
 	if (r < 0)
 		return r;
 	if (p->has_process && p->process.has_oom_score_adj) {

@@ -92,6 +92,19 @@ static int do_rootfs(void *ctx, struct error *err)
 	return 0;
 }
 
+/*
+ * A missing working folder is made while the root can still be written to, as root of the
+ * container. Where that fails, entering it will say why.
+ */
+static void make_cwd(const struct create *c)
+{
+	_cleanup_close_ int fd = -EBADF;
+	struct error ignored;
+
+	if (c->plan->has_process)
+		(void)rootfs_make_target(c->rootfs_fd, c->plan->process.cwd, true, &fd, &ignored);
+}
+
 static int do_mounts(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
@@ -128,6 +141,7 @@ static int do_mounts(void *ctx, struct error *err)
 		if (r < 0)
 			return r;
 	}
+	make_cwd(c);
 	return 0;
 }
 

@@ -123,6 +123,8 @@ int create_plan(void *ctx, struct error *err)
 		.no_new_keyring = c->opt->no_new_keyring,
 		.rootless = c->rootless,
 		.in_userns = c->in_userns,
+		.uid = geteuid(),
+		.gid = getegid(),
 		.preserve_fds = c->opt->preserve_fds,
 	};
 	int r;

@@ -217,7 +217,7 @@ static void test_lsm(void)
 
 static void test_sysctl_check(void)
 {
-	static const struct { const char *key; uint64_t ns; bool hostname; int want; } cases[] = {
+	static const struct { const char *key; uint64_t ns; bool domainname; int want; } cases[] = {
 		{ "net.ipv4.ip_forward", CLONE_NEWNET, false, 0 },
 		{ "net/ipv4/ip_forward", CLONE_NEWNET, false, 0 },
 		{ "net/ipv4/conf/eth0.5/mtu", CLONE_NEWNET, false, 0 },
@@ -231,8 +231,8 @@ static void test_sysctl_check(void)
 		{ "fs.mqueue", CLONE_NEWIPC, false, -EINVAL },
 		{ "kernel.domainname", CLONE_NEWUTS, false, 0 },
 		{ "kernel.domainname", CLONE_NEWIPC, false, -EINVAL },
-		{ "kernel.hostname", CLONE_NEWUTS, false, 0 },
-		{ "kernel.hostname", CLONE_NEWUTS, true, -EINVAL },
+		{ "kernel.domainname", CLONE_NEWUTS, true, -EINVAL },
+		{ "kernel.hostname", CLONE_NEWUTS, false, -EINVAL },
 		{ "kernel.core_pattern", ALL_NS, false, -EINVAL },
 		{ "kernel.semx", ALL_NS, false, -EINVAL },
 		{ "vm.overcommit_memory", ALL_NS, false, -EINVAL },
@@ -251,7 +251,7 @@ static void test_sysctl_check(void)
 	size_t i;
 
 	for (i = 0; i < ELEMENTSOF(cases); i++)
-		ok(sysctl_check(cases[i].key, cases[i].ns, cases[i].hostname, &err) == cases[i].want,
+		ok(sysctl_check(cases[i].key, cases[i].ns, cases[i].domainname, &err) == cases[i].want,
 		   "sysctl \"%s\" gives %d", cases[i].key, cases[i].want);
 	memset(longer, 'a', sizeof(longer));
 	memcpy(longer, "net.", 4);

@@ -18,6 +18,7 @@
 #include "container/create_steps.h"
 #include "container/proto.h"
 #include "hooks/hooks.h"
+#include "os/devnodes.h"
 #include "os/procattr.h"
 #include "os/procfs.h"
 #include "os/rootfs.h"
@@ -207,6 +208,8 @@ static void create_done(struct create *c)
 		(void)close(c->ns.join[i].fd);
 	for (i = 0; c->plan && i < c->plan->n_mounts; i++)
 		mount_op_done(&c->plan->mounts[i]);
+	if (c->plan)
+		devnodes_trees_done(c->plan->devices, c->plan->n_devices);
 	launch_done(&c->launch);
 	filter_done(&c->filter);
 	cgroup_done(&c->cgroup);

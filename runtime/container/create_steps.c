@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/devnodes.h"
 #include "os/procfs.h"
 #include "os/rootfs.h"
 #include "os/tty.h"
@@ -223,6 +224,12 @@ int create_facts(void *ctx, struct error *err)
 	}
 	if (c->plan->n_masked_paths > 0) {
 		r = rootfs_null_open(&c->null_fd, err);
+		if (r < 0)
+			return r;
+	}
+	/* Only with privilege over the host: without it the child binds what the host has. */
+	if ((c->plan->ns_create & CLONE_NEWUSER) && geteuid() == 0) {
+		r = devnodes_trees(c->plan->devices, c->plan->n_devices, &c->plan->uid_maps, &c->plan->gid_maps, c->proc_fd, err);
 		if (r < 0)
 			return r;
 	}

@@ -6,7 +6,7 @@ _agentrun_options()
 	case $1 in
 	"")
 		echo "--root --log --log-format --log-level --debug --systemd-cgroup --cgroup-manager \
-			--rootless --criu --version -v --help -h"
+			--rootless --policy --profile --criu --version -v --help -h"
 		;;
 	checkpoint)
 		echo "--image-path --work-path --parent-path --leave-running --tcp-established \
@@ -28,6 +28,12 @@ _agentrun_options()
 		echo "--process -p --detach -d --tty -t --cwd --env -e --user -u --additional-gids -g --cap -c \
 			--no-new-privs --apparmor --process-label --cgroup --ignore-paused --console-socket \
 			--pidfd-socket --pid-file --preserve-fds --help -h"
+		;;
+	explain)
+		echo "--json --help -h"
+		;;
+	policy)
+		echo "--bundle -b --profile -p --json --origins --help -h"
 		;;
 	features)
 		echo "--help -h"
@@ -97,7 +103,7 @@ _agentrun_value()
 	--bundle | -b | --root | --image-path | --work-path | --parent-path)
 		compgen -d -- "$3"
 		;;
-	--config | -f | --log | --process | -p | --pid-file | --console-socket | --pidfd-socket | --resources | -r | --criu)
+	--config | -f | --log | --process | -p | --pid-file | --console-socket | --pidfd-socket | --resources | -r | --criu | --policy)
 		case $1:$2 in
 		list:-f | ps:-f)
 			compgen -W "table json" -- "$3"
@@ -174,7 +180,7 @@ _agentrun()
 	fi
 	case $command:$positionals in
 	:*)
-		mapfile -t COMPREPLY < <(compgen -W "checkpoint create delete events exec features kill list pause ps restore resume run spec start state update" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "checkpoint create delete events exec explain features kill list pause policy ps restore resume run spec start state update" -- "$cur")
 		;;
 	kill:1)
 		mapfile -t COMPREPLY < <(compgen -W "HUP INT QUIT KILL USR1 USR2 TERM CONT STOP" -- "$cur")

@@ -4,7 +4,7 @@ function __agentrun_ids
 	agentrun list -q 2>/dev/null
 end
 
-set -l commands checkpoint create delete events exec features kill list pause ps restore resume run spec start state update
+set -l commands checkpoint create delete events exec explain features kill list pause policy ps restore resume run spec start state update
 
 complete -c agentrun -f
 
@@ -17,6 +17,8 @@ complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l debug -d 
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l systemd-cgroup -d 'the same as --cgroup-manager systemd'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l cgroup-manager -x -a 'cgroupfs systemd disabled' -d 'cgroupfs (default), disabled, or systemd (not in this build)'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l rootless -x -a 'true false auto' -d 'tolerate missing cgroup rights: true, false or auto'
+complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l policy -r -F -d 'policy file (default: /etc/agentrun/policy.json, else the built-in policy)'
+complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l profile -x -d 'profile of the policy for this container'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l criu -r -F -d 'accepted; this build has no CRIU support'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -s v -l version -d 'print the version and what is built in'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -s h -l help -d 'print this help'
@@ -27,6 +29,8 @@ complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a create -d
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a delete -d 'remove a container'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a events -d 'print statistics and events of a container as JSON lines'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a exec -d 'run a further process in a container'
+complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a explain -d 'say what is in force on a container, and why'
+complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a policy -d 'check a bundle against the policy, or show the policy'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a features -d 'print what this build supports as JSON'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a kill -d 'send a signal to a container'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a list -d 'list the containers of this root folder'
@@ -207,3 +211,16 @@ complete -c agentrun -n '__fish_seen_subcommand_from update' -l kernel-memory-tc
 complete -c agentrun -n '__fish_seen_subcommand_from update' -l l3-cache-schema -x -d 'Intel RDT L3 cache schema'
 complete -c agentrun -n '__fish_seen_subcommand_from update' -l mem-bw-schema -x -d 'Intel RDT memory bandwidth schema'
 complete -c agentrun -n '__fish_seen_subcommand_from update' -s h -l help -d 'print this help'
+
+# explain
+complete -c agentrun -n '__fish_seen_subcommand_from explain' -a '(__agentrun_ids)' -d container
+complete -c agentrun -n '__fish_seen_subcommand_from explain' -l json -d 'print JSON'
+complete -c agentrun -n '__fish_seen_subcommand_from explain' -s h -l help -d 'print this help'
+
+# policy
+complete -c agentrun -n '__fish_seen_subcommand_from policy' -a 'check show schema'
+complete -c agentrun -n '__fish_seen_subcommand_from policy' -s b -l bundle -r -d 'check: folder with config.json (default: .)'
+complete -c agentrun -n '__fish_seen_subcommand_from policy' -s p -l profile -x -d 'profile to use instead of the policy choice'
+complete -c agentrun -n '__fish_seen_subcommand_from policy' -l json -d 'check: print the decisions as JSON'
+complete -c agentrun -n '__fish_seen_subcommand_from policy' -l origins -d 'show: print where each value was set'
+complete -c agentrun -n '__fish_seen_subcommand_from policy' -s h -l help -d 'print this help'

@@ -27,7 +27,7 @@ static const struct command_option options[] = {
 
 /* The schema file as C string literals, made by the build. */
 static const char schema[] =
-#include "policy_schema.inc"
+#include "commands/policy_schema.h"
 	;
 
 static int check(struct command_ctx *ctx, const struct container_env *env, struct policy_options *o, struct error *err)

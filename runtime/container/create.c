@@ -6,7 +6,6 @@
 #include "container/create.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
@@ -20,6 +19,7 @@
 #include "container/proto.h"
 #include "container/start.h"
 #include "hooks/hooks.h"
+#include "os/devnodes.h"
 #include "os/procattr.h"
 #include "os/procfs.h"
 #include "os/rootfs.h"
@@ -52,51 +52,6 @@ static int do_spawn(void *ctx, struct error *err)
 	c->launch.fn = create_child;
 	c->launch.arg = c;
 	return launch_run(&c->launch, err);
-}
-
-static int move_net_devices(const struct create *c, struct error *err)
-{
-	_cleanup_close_ int netns = -EBADF;
-	char path[64];
-	size_t i;
-	int r;
-
-	if (c->plan->n_net_devices == 0)
-		return 0;
-	(void)snprintf(path, sizeof(path), "%d/ns/net", c->launch.ref.pid);
-	netns = openat(c->proc_fd, path, O_RDONLY | O_CLOEXEC);
-	if (netns < 0)
-		return error_set(err, -errno, "open the container's network namespace");
-	for (i = 0; i < c->plan->n_net_devices; i++) {
-		const struct spec_net_device *d = &c->plan->net_devices[i];
-
-		r = net_device_move(d->host_name, d->name ? d->name : d->host_name, netns, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int do_place(void *ctx, struct error *err)
-{
-	struct create *c = ctx;
-	const struct plan *p = c->plan;
-	int r;
-
-	r = create_rdt_attach(c, err);
-	if (r < 0)
-		return r;
-	if (p->ns_create & CLONE_NEWUSER) {
-		r = ns_write_maps(c->proc_fd, c->launch.ref.pid, &p->uid_maps, &p->gid_maps, err);
-		if (r < 0)
-			return r;
-	}
-	if (p->has_process && p->process.has_oom_score_adj) {
-		r = process_oom_score_adj(c->proc_fd, c->launch.ref.pid, p->process.oom_score_adj, c->rootless, err);
-		if (r < 0)
-			return r;
-	}
-	return move_net_devices(c, err);
 }
 
 static int do_go(void *ctx, struct error *err)
@@ -189,7 +144,7 @@ static const struct phase parent_phases[] = {
 	{ "reserve", create_reserve, "the id is taken before anything that carries it exists" },
 	{ "cgroup", create_cgroup, "recorded, then made and limited while still empty" },
 	{ "spawn", do_spawn, "into the cgroup, with all namespaces that need no map" },
-	{ "place", do_place, "id maps, devices: before the child does anything" },
+	{ "place", create_place, "id maps, devices: before the child does anything" },
 	{ "go", do_go, "the child may now use its ids" },
 	{ "runtime-hooks", do_runtime_hooks, "namespaces and mounts exist, pivot has not happened" },
 	{ "await-ready", do_await_ready, "console is handed over, executable found" },
@@ -254,6 +209,8 @@ void create_done(struct create *c)
 		(void)close(c->ns.join[i].fd);
 	for (i = 0; c->plan && i < c->plan->n_mounts; i++)
 		mount_op_done(&c->plan->mounts[i]);
+	if (c->plan)
+		devnodes_trees_done(c->plan->devices, c->plan->n_devices);
 	launch_done(&c->launch);
 	filter_done(&c->filter);
 	cgroup_done(&c->cgroup);

@@ -65,7 +65,7 @@ static int do_session(void *ctx, struct error *err)
 		return error_set(err, -errno, "create a new session");
 	if (!c->plan->new_keyring)
 		return 0;
-	return keyring_join(c->plan->id, c->plan->has_process ? c->plan->process.selinux_label : NULL, err);
+	return keyring_join(c->proc_fd, c->plan->id, c->plan->has_process ? c->plan->process.selinux_label : NULL, err);
 }
 
 static int do_late_namespaces(void *ctx, struct error *err)
@@ -90,6 +90,19 @@ static int do_rootfs(void *ctx, struct error *err)
 	if (c->rootfs_fd < 0)
 		return error_set(err, -errno, "open rootfs %s", c->plan->rootfs);
 	return 0;
+}
+
+/*
+ * A missing working folder is made while the root can still be written to, as root of the
+ * container. Where that fails, entering it will say why.
+ */
+static void make_cwd(const struct create *c)
+{
+	_cleanup_close_ int fd = -EBADF;
+	struct error ignored;
+
+	if (c->plan->has_process)
+		(void)rootfs_make_target(c->rootfs_fd, c->plan->process.cwd, true, &fd, &ignored);
 }
 
 static int do_mounts(void *ctx, struct error *err)
@@ -128,6 +141,7 @@ static int do_mounts(void *ctx, struct error *err)
 		if (r < 0)
 			return r;
 	}
+	make_cwd(c);
 	return 0;
 }
 

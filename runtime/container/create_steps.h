@@ -13,6 +13,9 @@ int create_facts(void *ctx, struct error *err);
 int create_filter(void *ctx, struct error *err);
 int create_reserve(void *ctx, struct error *err);
 int create_cgroup(void *ctx, struct error *err);
+/* create_record.c: c->record from the plan and the options. */
+int create_fill_record(struct create *c, struct error *err);
+int create_place(void *ctx, struct error *err);
 int create_rdt_attach(struct create *c, struct error *err);
 
 /* PROC/PID/oom_score_adj of a child; EPERM is ignored when rootless, as lowering needs privilege on the host. */

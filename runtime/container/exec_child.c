@@ -67,7 +67,7 @@ static int child_session(void *ctx, struct error *err)
 		return error_set(err, -errno, "create a new session");
 	if (e->h.view.record->no_new_keyring)
 		return 0;
-	return keyring_join(e->h.view.record->id, e->plan.selinux_label, err);
+	return keyring_join(e->h.proc_fd, e->h.view.record->id, e->plan.selinux_label, err);
 }
 
 static int child_terminal(void *ctx, struct error *err)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "util/fd.h"
+#include "util/log.h"
 #include "util/parse.h"
 #include "util/str.h"
 
@@ -84,8 +85,11 @@ static int add_caps(const struct container_exec_options *opt, struct arena *aren
 	for (i = 0; i < opt->n_caps; i++) {
 		uint64_t bit;
 
-		if (enum_from_name(&spec_capability_table, opt->caps[i], &bit) < 0)
-			return error_text(err, -EINVAL, "--cap \"%s\": unknown capability", opt->caps[i]);
+		/* As in a configuration: a name that means nothing here grants nothing. */
+		if (enum_from_name(&spec_capability_table, opt->caps[i], &bit) < 0) {
+			log_warningf("--cap \"%s\": not a capability known here; left out", opt->caps[i]);
+			continue;
+		}
 		caps->bounding |= 1ull << bit;
 		caps->effective |= 1ull << bit;
 		caps->permitted |= 1ull << bit;

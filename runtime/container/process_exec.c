@@ -108,13 +108,17 @@ static int do_umask(void *ctx, struct error *err)
  */
 static int do_descriptors(void *ctx, struct error *err)
 {
+	int r = fd_cloexec_from(3);
+
+	return r < 0 ? error_set(err, r, "mark descriptors close-on-exec") : 0;
+}
+
+static int do_keep_descriptors(void *ctx, struct error *err)
+{
 	struct process *p = ctx;
 	unsigned i;
 	int r;
 
-	r = fd_cloexec_from(3);
-	if (r < 0)
-		return error_set(err, r, "mark descriptors close-on-exec");
 	for (i = 0; i < p->keep_fds; i++) {
 		r = fd_set_cloexec((int)(3 + i), 0);
 		if (r < 0)
@@ -137,21 +141,23 @@ static const struct phase nnp_phases[] = {
 	{ "no-new-privs", do_no_new_privs, "before the filter, which an unprivileged process may only load with it" },
 	{ "umask", do_umask, "any time; with the process's own attributes" },
 	{ "signals", do_signals, "before hooks and the program: both expect default handlers" },
+	{ "descriptors", do_descriptors, "before the filter, which may know no close_range; all that is opened later is close-on-exec" },
 	{ "filter", do_filter, "as late as possible: everything above needs calls it may deny" },
 	{ "start-container-hooks", do_start_hooks, "with the container's own rights and filter, as runc does" },
-	{ "descriptors", do_descriptors, "last: nothing may be opened after it" },
+	{ "keep-descriptors", do_keep_descriptors, "after the hooks, which must not get them" },
 };
 
 static const struct phase no_nnp_phases[] = {
 	{ "labels", do_labels, "before the drop: writing attr/exec may need privilege" },
 	{ "umask", do_umask, "any time; with the process's own attributes" },
 	{ "signals", do_signals, "before hooks and the program: both expect default handlers" },
+	{ "descriptors", do_descriptors, "before the filter, which may know no close_range; all that is opened later is close-on-exec" },
 	{ "filter", do_filter, "without no_new_privs loading needs CAP_SYS_ADMIN, so before the drop; the profile must allow the drop's calls" },
 	{ "bounding-set", do_bounding, "needs CAP_SETPCAP, which the next steps remove" },
 	{ "ids", do_ids, "after the bounding set, before the capability sets that a change of uid would clear" },
 	{ "capabilities", do_caps, "after the ids: the sets that execve will see" },
 	{ "start-container-hooks", do_start_hooks, "with the container's own rights and filter, as runc does" },
-	{ "descriptors", do_descriptors, "last: nothing may be opened after it" },
+	{ "keep-descriptors", do_keep_descriptors, "after the hooks, which must not get them" },
 };
 
 const struct phase_list process_phases_nnp = { "process with no_new_privs", nnp_phases, ELEMENTSOF(nnp_phases) };

@@ -17,6 +17,7 @@
 #include "os/creds.h"
 #include "os/rootfs.h"
 #include "util/fd.h"
+#include "util/log.h"
 #include "util/parse.h"
 #include "util/str.h"
 
@@ -268,6 +269,22 @@ static int find_executable(struct process *p, struct error *err)
 	return p->path ? 0 : error_oom(err);
 }
 
+/*
+ * The user may open /dev/stdout and its like again by name, which needs a pipe of its own. Only
+ * what its caller made for it: a file or a terminal of the host keeps its owner. Best effort: in a user
+ * namespace the pipe may belong to an id that is not mapped.
+ */
+static void own_stdio(const struct creds *c)
+{
+	struct stat st;
+	int fd;
+
+	for (fd = 0; fd <= 2; fd++)
+		if (fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) &&
+		    (st.st_uid != c->uid || st.st_gid != c->gid) && fchown(fd, c->uid, c->gid) < 0)
+			log_debugf("give descriptor %d to uid %u: %s", fd, c->uid, strerrordesc_np(errno));
+}
+
 int process_prepare(struct process *p, struct error *err)
 {
 	struct fs_identity *saved;
@@ -280,6 +297,7 @@ int process_prepare(struct process *p, struct error *err)
 	r = prepare_env(p, err);
 	if (r < 0)
 		return r;
+	own_stdio(&p->plan->creds);
 
 	saved = calloc(1, sizeof(*saved));
 	if (!saved)

@@ -17,9 +17,9 @@
 #include "util/str.h"
 
 const struct devnode devnodes_default[] = {
-	{ "/dev/null", 'c', 1, 3, 0666, 0, 0 },	   { "/dev/zero", 'c', 1, 5, 0666, 0, 0 },
-	{ "/dev/full", 'c', 1, 7, 0666, 0, 0 },	   { "/dev/random", 'c', 1, 8, 0666, 0, 0 },
-	{ "/dev/urandom", 'c', 1, 9, 0666, 0, 0 }, { "/dev/tty", 'c', 5, 0, 0666, 0, 0 },
+	{ "/dev/null", 'c', 1, 3, 0666, 0, 0, 0 },	   { "/dev/zero", 'c', 1, 5, 0666, 0, 0, 0 },
+	{ "/dev/full", 'c', 1, 7, 0666, 0, 0, 0 },	   { "/dev/random", 'c', 1, 8, 0666, 0, 0, 0 },
+	{ "/dev/urandom", 'c', 1, 9, 0666, 0, 0, 0 }, { "/dev/tty", 'c', 5, 0, 0666, 0, 0, 0 },
 };
 const size_t devnodes_default_count = ELEMENTSOF(devnodes_default);
 
@@ -124,18 +124,22 @@ static int node_existing(const struct folder *f, const char *name, const struct 
 	return 0;
 }
 
-/* The host's node, proved to be the device that was asked, on an empty file. */
+/* The host's node or the parent's, proved to be the device that was asked, on an empty file. */
 static int node_bind(const struct folder *f, const char *name, const struct devnode *n,
 		     struct error *err)
 {
 	_cleanup_close_ int tree_fd = -EBADF, target_fd = -EBADF;
+	int use_fd = n->tree_fd;
 	struct stat st;
 	int r;
 
-	r = mount_clone(AT_FDCWD, n->path, 0, &tree_fd);
-	if (r < 0)
-		return error_set(err, r, "bind the host's device %s", n->path);
-	if (fstat(tree_fd, &st) < 0)
+	if (n->tree_fd <= 2) {
+		r = mount_clone(AT_FDCWD, n->path, 0, &tree_fd);
+		if (r < 0)
+			return error_set(err, r, "bind the host's device %s", n->path);
+		use_fd = tree_fd;
+	}
+	if (fstat(use_fd, &st) < 0)
 		return error_set(err, -errno, "stat the host's device %s", n->path);
 	if (!same_node(n, &st))
 		return error_text(err, -ENODEV,
@@ -152,7 +156,7 @@ static int node_bind(const struct folder *f, const char *name, const struct devn
 		return error_text(err, -EEXIST,
 				  "device %s: the container's root has something else of that name",
 				  n->path);
-	r = mount_attach(tree_fd, target_fd);
+	r = mount_attach(use_fd, target_fd);
 	if (r < 0)
 		return error_set(err, r, "bind device %s", n->path);
 	return 0;

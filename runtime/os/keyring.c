@@ -55,21 +55,15 @@ static int keyring_permit(long ring, struct error *err)
 }
 
 /* SELinux gives new keys this label. Empty: back to the default. */
-static int keyring_label(const char *label, struct error *err)
+static int keyring_label(int proc_fd, const char *label, struct error *err)
 {
-	_cleanup_close_ int proc_fd = -EBADF;
-	int r;
-
-	r = procfs_open(&proc_fd, err);
-	if (r < 0)
-		return r;
 	if (!lsm_selinux_enabled(proc_fd))
 		return 0;
 	return procfs_write_self(proc_fd, "attr/keycreate", label, MAX(strlen(label), (size_t)1),
 				 err);
 }
 
-int keyring_join(const char *id, const char *label, struct error *err)
+int keyring_join(int proc_fd, const char *id, const char *label, struct error *err)
 {
 	bool labelled = label && *label;
 	struct error ignored = ERROR_NULL;
@@ -84,14 +78,14 @@ int keyring_join(const char *id, const char *label, struct error *err)
 		return error_text(err, -ENAMETOOLONG, "session keyring of %s: the name is too long",
 				  id);
 	if (labelled) {
-		code = keyring_label(label, err);
+		code = keyring_label(proc_fd, label, err);
 		if (code < 0)
 			return error_prefix(err, "label of the session keyring");
 	}
 	ring = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, name);
 	code = ring < 0 ? -errno : 0;
 	if (labelled)
-		(void)keyring_label("", &ignored);
+		(void)keyring_label(proc_fd, "", &ignored);
 	if (code == -ENOSYS) /* kernel without keyrings */
 		return 0;
 	if (code == -EDQUOT)
@@ -99,5 +93,8 @@ int keyring_join(const char *id, const char *label, struct error *err)
 				 "join session keyring %s (kernel.keys.maxkeys is reached)", name);
 	if (code < 0)
 		return error_set(err, code, "join session keyring %s", name);
+	/* 0: it was the caller's already (a container of this id inside one of the same id). */
+	if (ring == 0)
+		ring = KEY_SPEC_SESSION_KEYRING;
 	return keyring_permit(ring, err);
 }

@@ -57,6 +57,14 @@ int ns_spawn(const struct ns_spec *spec, int cgroup_fd, int proc_fd, ns_child_fn
  */
 int ns_write_maps(int proc_fd, pid_t pid, const struct id_maps *uids, const struct id_maps *gids, struct error *err);
 /*
+ * Of the user namespace that a process is in, from outside of it: -EINVAL unless its maps are the given ones
+ * (in any order, split anyhow). Ids outside are as this process's user namespace counts them.
+ */
+int ns_check_maps(int proc_fd, pid_t pid, const struct id_maps *uids, const struct id_maps *gids, struct error *err);
+/* What a user id of that namespace is outside of it. NS_E_UNMAPPED: nothing. */
+enum { NS_E_UNMAPPED = 1 };
+int ns_map_uid(int proc_fd, pid_t pid, uint32_t uid, uint32_t *ret, struct error *err);
+/*
  * Child side, after the maps: become root of the namespace (setresgid, setresuid 0, groups
  * emptied where allowed). Clears the parent-death signal, as every change of ids does.
  */

@@ -1,5 +1,5 @@
 /*
- * User namespace id maps: direct writes with privilege, the setuid helpers
+ * User namespace id maps: comparing them, and writing them: direct writes with privilege, the setuid helpers
  * newuidmap(1) and newgidmap(1) without.
  */
 #include "os/ns.h"
@@ -16,6 +16,7 @@
 #include "os/procfs.h"
 #include "os/spawn.h"
 #include "os/syscalls.h"
+#include "util/parse.h"
 #include "util/str.h"
 
 #define MAP_EXTENTS_MAX	    340 /* UID_GID_MAP_MAX_EXTENTS */
@@ -172,6 +173,143 @@ int ns_write_maps(int proc_fd, pid_t pid, const struct id_maps *uids, const stru
 	if ((have.effective & (UINT64_C(1) << map_uid.cap)) || map_is_own_id(uids, geteuid()))
 		return map_write_direct(proc_fd, pid, &map_uid, uids, err);
 	return map_write_tool(pid, &map_uid, uids, err);
+}
+
+static int map_malformed(const struct map_kind *kind, struct error *err)
+{
+	return error_text(err, -EBADMSG, "%s of a user namespace is malformed", kind->file);
+}
+
+/* The extents of PROC/PID/uid_map or gid_map. */
+static int map_read(int proc_fd, pid_t pid, const struct map_kind *kind, struct arena *arena,
+		    struct id_maps *ret, struct error *err)
+{
+	_cleanup_free_ char *text = NULL;
+	struct id_map *items;
+	char path[48], *word, *save = NULL;
+	uint32_t number[3];
+	size_t n = 0, k = 0;
+	int r;
+
+	(void)snprintf(path, sizeof(path), "%d/%s", pid, kind->file);
+	r = procfs_read(proc_fd, path, &text, err);
+	if (r < 0)
+		return r;
+	items = arena_calloc(arena, MAP_EXTENTS_MAX, sizeof(*items));
+	if (!items)
+		return error_oom(err);
+	for (word = strtok_r(text, " \n", &save); word; word = strtok_r(NULL, " \n", &save)) {
+		if (n == MAP_EXTENTS_MAX || parse_u32(word, &number[k]) < 0)
+			return map_malformed(kind, err);
+		if (++k < ELEMENTSOF(number))
+			continue;
+		items[n++] = (struct id_map){ number[0], number[1], number[2] };
+		k = 0;
+	}
+	if (k != 0)
+		return map_malformed(kind, err);
+	*ret = (struct id_maps){ .items = items, .count = n };
+	return 0;
+}
+
+static int map_order(const void *a, const void *b)
+{
+	const struct id_map *x = a, *y = b;
+
+	return x->container_id < y->container_id ? -1 : x->container_id > y->container_id;
+}
+
+/* One form for what means the same: sorted, and what continues joined. In the arena. */
+static int map_canonical(const struct id_maps *maps, struct arena *arena, struct id_maps *ret,
+			 struct error *err)
+{
+	struct id_map *items = arena_calloc(arena, maps->count + 1, sizeof(*items));
+	size_t i, n = 0;
+
+	if (!items)
+		return error_oom(err);
+	for (i = 0; i < maps->count; i++)
+		items[i] = maps->items[i];
+	qsort(items, maps->count, sizeof(*items), map_order);
+	for (i = 0; i < maps->count; i++) {
+		struct id_map *last = n > 0 ? &items[n - 1] : NULL;
+
+		if (last && items[i].container_id - last->container_id == last->size &&
+		    items[i].host_id - last->host_id == last->size)
+			last->size += items[i].size;
+		else
+			items[n++] = items[i];
+	}
+	*ret = (struct id_maps){ .items = items, .count = n };
+	return 0;
+}
+
+static bool map_same(const struct id_maps *a, const struct id_maps *b)
+{
+	size_t i;
+
+	for (i = 0; i < a->count && i < b->count; i++)
+		if (a->items[i].container_id != b->items[i].container_id ||
+		    a->items[i].host_id != b->items[i].host_id ||
+		    a->items[i].size != b->items[i].size)
+			return false;
+	return a->count == b->count;
+}
+
+static int map_check(int proc_fd, pid_t pid, const struct map_kind *kind, const struct id_maps *want,
+		     struct error *err)
+{
+	_cleanup_(arena_done) struct arena arena = ARENA_NULL;
+	struct id_maps have, have_form, want_form;
+	int r;
+
+	r = map_read(proc_fd, pid, kind, &arena, &have, err);
+	if (r == 0)
+		r = map_canonical(&have, &arena, &have_form, err);
+	if (r == 0)
+		r = map_canonical(want, &arena, &want_form, err);
+	if (r < 0 || map_same(&have_form, &want_form))
+		return r;
+	if (have_form.count == 0)
+		return error_text(err, -EINVAL, "its %s is empty", kind->file);
+	return error_text(err, -EINVAL, "its %s is another: %zu ranges, from %" PRIu32 " %" PRIu32 " %" PRIu32,
+			  kind->file, have_form.count, have_form.items[0].container_id,
+			  have_form.items[0].host_id, have_form.items[0].size);
+}
+
+int ns_check_maps(int proc_fd, pid_t pid, const struct id_maps *uids, const struct id_maps *gids,
+		  struct error *err)
+{
+	int r;
+
+	assert(pid > 0);
+	assert(uids && gids);
+
+	r = map_check(proc_fd, pid, &map_uid, uids, err);
+	return r < 0 ? r : map_check(proc_fd, pid, &map_gid, gids, err);
+}
+
+int ns_map_uid(int proc_fd, pid_t pid, uint32_t uid, uint32_t *ret, struct error *err)
+{
+	_cleanup_(arena_done) struct arena arena = ARENA_NULL;
+	struct id_maps maps;
+	size_t i;
+	int r;
+
+	assert(pid > 0 && ret);
+
+	r = map_read(proc_fd, pid, &map_uid, &arena, &maps, err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < maps.count; i++) {
+		const struct id_map *m = &maps.items[i];
+
+		if (uid < m->container_id || uid - m->container_id >= m->size)
+			continue;
+		*ret = m->host_id + (uid - m->container_id);
+		return 0;
+	}
+	return NS_E_UNMAPPED;
 }
 
 int ns_become_root(struct error *err)

@@ -31,9 +31,9 @@ int personality_apply(unsigned long domain, struct error *err);
 int mempolicy_apply(int mode, const char *nodes, unsigned long flags, struct error *err);
 /*
  * Joins a new session keyring _ses.ID and sets its permissions; kernels without keyrings: done.
- * label (SELinux, may be NULL): needs a proc filesystem at /proc, because the one handle is not passed here.
+ * label: SELinux, may be NULL; set through the proc handle, as a container may have no /proc.
  */
-int keyring_join(const char *id, const char *label, struct error *err);
+int keyring_join(int proc_fd, const char *id, const char *label, struct error *err);
 
 /*
  * Labels of the next execve, through the verified proc handle. -EOPNOTSUPP when the LSM is not
@@ -46,9 +46,10 @@ bool lsm_selinux_enabled(int proc_fd);
 
 /*
  * Pure: whether the key belongs to a namespace in own_ns (CLONE_NEW* mask of those that are the
- * container's own). Dots or slashes separate, as in sysctl(8). With has_hostname, kernel.hostname is refused.
+ * container's own). Dots or slashes separate, as in sysctl(8). kernel.hostname is refused, the
+ * configuration has a field for it; and kernel.domainname with other_domainname, another one there.
  */
-int sysctl_check(const char *key, uint64_t own_ns, bool has_hostname, struct error *err);
+int sysctl_check(const char *key, uint64_t own_ns, bool other_domainname, struct error *err);
 /* One write below PROC/sys, of the namespaces that the caller is in. */
 int sysctl_write(int proc_fd, const char *key, const char *value, struct error *err);
 

@@ -76,7 +76,7 @@ static bool rule_matches(const struct sysctl_rule *rule, const char *path)
 	return str_eq(path, rule->path);
 }
 
-int sysctl_check(const char *key, uint64_t own_ns, bool has_hostname, struct error *err)
+int sysctl_check(const char *key, uint64_t own_ns, bool other_domainname, struct error *err)
 {
 	char path[SYSCTL_KEY_MAX];
 	size_t i;
@@ -85,10 +85,14 @@ int sysctl_check(const char *key, uint64_t own_ns, bool has_hostname, struct err
 
 	if (key_to_path(key, path) < 0 || !path_is_plain(path))
 		return error_text(err, -EINVAL, "sysctl \"%.200s\" is not a valid name", key);
-	if (has_hostname && str_eq(path, "kernel/hostname"))
+	if (str_eq(path, "kernel/hostname"))
 		return error_text(err, -EINVAL,
-				  "sysctl \"%s\" contradicts the hostname of the configuration: "
-				  "use hostname instead",
+				  "sysctl \"%s\" is not allowed: set the hostname of the "
+				  "configuration instead",
+				  key);
+	if (other_domainname && str_eq(path, "kernel/domainname"))
+		return error_text(err, -EINVAL,
+				  "sysctl \"%s\" contradicts the domainname of the configuration",
 				  key);
 	for (i = 0; i < ELEMENTSOF(sysctl_rules); i++) {
 		if (!rule_matches(&sysctl_rules[i], path))

@@ -26,6 +26,7 @@ struct plan_request {
 	bool no_pivot, no_new_keyring;
 	bool rootless; /* cgroup errors tolerated, devices bound */
 	bool in_userns; /* this process is not in the initial user namespace */
+	uint32_t uid, gid; /* of this process: what a user namespace without id maps gets */
 	uint32_t preserve_fds;
 };
 

@@ -86,8 +86,7 @@ static int check_mapped(const struct plan *p, struct error *err)
 	return 0;
 }
 
-static int check_user_namespace(const struct plan *p, const struct plan_request *req, uint64_t own,
-				struct error *err)
+static int check_user_namespace(const struct plan *p, uint64_t own, struct error *err)
 {
 	bool maps = p->uid_maps.count > 0 || p->gid_maps.count > 0;
 	int r;
@@ -99,7 +98,7 @@ static int check_user_namespace(const struct plan *p, const struct plan_request 
 					  "entry in linux.namespaces");
 		return 0;
 	}
-	if (!maps && (req->rootless || !(p->ns_create & CLONE_NEWUSER)))
+	if (!maps && !(p->ns_create & CLONE_NEWUSER))
 		return 0;
 	if (p->uid_maps.count == 0)
 		return error_text(err, -EINVAL,
@@ -211,7 +210,8 @@ static int check_sysctls(const struct plan *p, uint64_t own, struct error *err)
 	int r;
 
 	for (i = 0; i < p->sysctl.count; i++) {
-		r = sysctl_check(p->sysctl.items[i].key, own, p->hostname != NULL, err);
+		r = sysctl_check(p->sysctl.items[i].key, own,
+				 p->domainname && !str_eq(p->domainname, p->sysctl.items[i].value), err);
 		if (r < 0)
 			return error_prefix(err, "linux.sysctl");
 	}
@@ -252,7 +252,7 @@ int plan_check(const struct plan *p, const struct plan_request *req, struct erro
 	uint64_t own = own_namespaces(p);
 	int r;
 
-	r = check_user_namespace(p, req, own, err);
+	r = check_user_namespace(p, own, err);
 	if (r < 0)
 		return r;
 	r = check_mount_namespace(p, own, err);

@@ -143,13 +143,15 @@ static int add_device(struct plan *p, const struct devnode *node, char **clean, 
 	 */
 	if (str_eq(clean[p->n_devices], "/dev/ptmx"))
 		return 0;
-	for (i = 0; i < p->n_devices; i++) {
-		if (str_eq(clean[i], clean[p->n_devices])) {
-			p->devices[i] = *node;
-			return 0;
-		}
-	}
-	p->devices[p->n_devices++] = *node;
+	for (i = 0; i < p->n_devices; i++)
+		if (str_eq(clean[i], clean[p->n_devices]))
+			break;
+	p->devices[i] = *node;
+	/* A slash at the end is no name of a file; the rest of the path may lead through links. */
+	if (*node->path && node->path[strlen(node->path) - 1] == '/')
+		p->devices[i].path = clean[p->n_devices];
+	if (i == p->n_devices)
+		p->n_devices++;
 	return 0;
 }
 

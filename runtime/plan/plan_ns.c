@@ -45,6 +45,18 @@ int plan_copy_id_maps(struct plan *p, const struct spec_id_maps *from, struct id
 	return 0;
 }
 
+/* A user namespace without any map could do nothing; the least that works is the caller's own ids. */
+static int own_id_map(struct plan *p, uint32_t id, struct id_maps *to, struct error *err)
+{
+	struct id_map *item = arena_calloc(&p->arena, 1, sizeof(*item));
+
+	if (!item)
+		return error_oom(err);
+	*item = (struct id_map){ .container_id = 0, .host_id = id, .size = 1 };
+	*to = (struct id_maps){ .items = item, .count = 1 };
+	return 0;
+}
+
 int plan_make_namespaces(struct plan *p, const struct plan_request *req, struct error *err)
 {
 	const struct spec_linux *l = p->spec->linux_cfg;
@@ -75,6 +87,13 @@ int plan_make_namespaces(struct plan *p, const struct plan_request *req, struct 
 	r = plan_copy_id_maps(p, &l->gid_mappings, &p->gid_maps, err);
 	if (r < 0)
 		return r;
+	if ((p->ns_create & CLONE_NEWUSER) && p->uid_maps.count == 0 && p->gid_maps.count == 0) {
+		r = own_id_map(p, req->uid, &p->uid_maps, err);
+		if (r == 0)
+			r = own_id_map(p, req->gid, &p->gid_maps, err);
+		if (r < 0)
+			return r;
+	}
 	p->net_devices = l->net_devices.items;
 	p->n_net_devices = l->net_devices.count;
 	return copy_time_offsets(p, &l->time_offsets, err);

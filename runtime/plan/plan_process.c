@@ -3,6 +3,8 @@
  * create and exec; for exec what the process leaves open comes from the container's
  * own process, as engines expect of a runtime.
  */
+#include <linux/sched.h>
+
 #include "plan/plan_internal.h"
 #include "util/str.h"
 
@@ -52,11 +54,27 @@ static int make_env(const struct spec_process *proc, struct arena *arena, struct
 	return 0;
 }
 
-/* One id alone can be mapped only with setgroups denied (user_namespaces(7)). */
+static bool makes_user_namespace(const struct spec *spec)
+{
+	const struct spec_namespaces *ns = &spec->linux_cfg->namespaces;
+	size_t i;
+
+	for (i = 0; i < ns->count; i++)
+		if (ns->items[i].type == CLONE_NEWUSER)
+			return !ns->items[i].path;
+	return false;
+}
+
+/*
+ * One id alone can be mapped only with setgroups denied (user_namespaces(7)); without a map
+ * it is the caller's own.
+ */
 static bool setgroups_denied(const struct spec *spec, bool rootless)
 {
 	const struct spec_id_maps *maps = &spec->linux_cfg->gid_mappings;
 
+	if (maps->count == 0)
+		return rootless && makes_user_namespace(spec);
 	return rootless && maps->count == 1 && maps->items[0].size == 1;
 }
 

@@ -178,13 +178,12 @@ struct policy_device {
 	int64_t major, minor;
 };
 
+struct policy_rlimit { uint64_t soft, hard; };
+
 /* What was found on the host before the decision, read-only. Plain data. */
 struct policy_facts {
 	const char *id; /* the container's */
-	uint32_t uid; /* of this runtime, in its user namespace */
-	bool rootless;
 	bool no_pivot;
-	bool cgroup_v2;
 	unsigned controllers; /* enum policy_controller, that this process can put limits into */
 	bool host_swap; /* the host has swap space */
 	bool swap_limit; /* the kernel can limit it for a cgroup */
@@ -192,7 +191,7 @@ struct policy_facts {
 	const uint32_t *cpus; /* that the container could use */
 	size_t n_cpus;
 	int64_t oom_score_adj; /* of this runtime */
-	uint64_t nofile_soft, nofile_hard; /* of this runtime, 0 = unknown */
+	const struct policy_rlimit *rlimits; /* POLICY_RLIMITS of this runtime; NULL = unknown */
 	const enum policy_ns_owner *namespaces; /* one for each of linux.namespaces; NULL = all unknown */
 	const struct policy_device *devices; /* the nodes that devices.allow names and that exist */
 	size_t n_devices;

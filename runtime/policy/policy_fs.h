@@ -15,10 +15,10 @@
 #include "util/json_dispatch.h"
 
 /*
- * Absolute paths; '*' stands for any part of one component. allow: the source itself, with a
- * "/..." tail of two stars also what is below. deny: itself, what is below, and folders that
- * hold it. readonly: itself and what is below. Entries that are links on this host do not
- * match by themselves: the caller adds their canonical names.
+ * Absolute paths; '*' stands for any part of one component. allow: the source itself; ending in a
+ * component of two stars also what is below. deny: itself, what is below, and folders that
+ * hold it. readonly: the same, the whole mount becomes read-only. Entries that are links on this
+ * host do not match by themselves: the caller adds their canonical names.
  */
 struct policy_fs_rules {
 	struct strv allow, deny, readonly;
@@ -36,31 +36,32 @@ enum policy_fs_type {
 };
 
 enum policy_fs_part_kind {
-	POLICY_FS_PART_NAME, /* an object below that is also reachable as what */
+	POLICY_FS_PART_NAME,  /* an object below that is also reachable as what */
 	POLICY_FS_PART_MOUNT, /* a mount below, of filesystem type what; recursive binds only */
 	POLICY_FS_PART_SOCKET_LIVE, /* a bound unix socket of the host's network namespace */
-	POLICY_FS_PART_SOCKET, /* a socket file; whose it is nobody knows */
+	POLICY_FS_PART_SOCKET,	    /* a socket file; whose it is nobody knows */
 };
 
 /* Something below the source. */
 struct policy_fs_part {
 	enum policy_fs_part_kind kind;
-	const char *at; /* canonical path */
+	const char *at;	  /* canonical path */
 	const char *what; /* NULL for sockets */
 };
 
 struct policy_fs_fact {
-	const char *id; /* the container's, NULL = unknown */
-	const char *source; /* as in the config, for messages */
+	const char *id;		 /* the container's, NULL = unknown */
+	const char *pod;	 /* uid of its Kubernetes pod, NULL = none or unknown */
+	const char *source;	 /* as in the config, for messages */
 	const char *destination; /* absolute */
-	bool recursive; /* rbind */
+	bool recursive;		 /* rbind */
 	bool writable;
 	const char *path; /* canonical, on the host */
 	/* The path names this object here: not deleted, not of another mount namespace. */
 	bool reachable;
 	enum policy_fs_type type;
-	uint32_t major, minor; /* devices */
-	const char *fstype; /* NULL = an ordinary one */
+	uint32_t major, minor;	  /* devices */
+	const char *fstype;	  /* NULL = an ordinary one */
 	const char *const *homes; /* home folders beside /root and those in /home */
 	size_t n_homes;
 	/* The rest is asked for by policy_fs_needs_tree(). */
@@ -68,23 +69,24 @@ struct policy_fs_fact {
 	size_t n_aliases;
 	const struct policy_fs_part *parts;
 	size_t n_parts;
-	const char *same_file; /* the watched file (policy_fs_watched()) that this is, by inode; or NULL */
-	uint64_t traps; /* bit i: policy_fs_trap(i) exists below the source */
+	const char *same_file; /* the watched file (policy_fs_watched()) that this is, by inode; or
+				  NULL */
+	uint64_t traps;	       /* bit i: policy_fs_trap(i) exists below the source */
 };
 
 enum policy_fs_action {
 	POLICY_FS_ALLOW,
 	POLICY_FS_READONLY, /* only as a read-only mount, submounts as well */
-	POLICY_FS_MASK, /* an empty read-only folder in its place */
+	POLICY_FS_MASK,	    /* an empty read-only folder in its place */
 	POLICY_FS_REFUSE,
 };
 
 struct policy_fs_verdict {
 	enum policy_fs_action action;
-	const char *rule; /* static; what decided; NULL when nothing did */
+	const char *rule;    /* static; what decided; NULL when nothing did */
 	const char *warning; /* static; a rule that only warns, or NULL */
 	uint64_t traps; /* of a writable workspace: files that the host's tools will run or obey */
-	char reason[512]; /* "mount source … refused: …"; empty when nothing was decided */
+	char reason[768]; /* "mount source … refused: …"; empty when nothing was decided */
 	char remedy[512]; /* what to change; empty as above */
 };
 

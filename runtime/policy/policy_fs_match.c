@@ -66,12 +66,18 @@ static bool glob_matches(const char *pattern, size_t n, const char *text, size_t
 	return i == n;
 }
 
+static bool component_is(const char *want, const char *text, size_t m)
+{
+	return strlen(want) == m && memcmp(want, text, m) == 0;
+}
+
 static bool component_matches(const struct policy_fs_pattern *pattern, const char *p, size_t n,
 			      const char *text, size_t m)
 {
 	if (n == 1 && *p == '@')
-		return pattern->id && strlen(pattern->id) == m &&
-		       memcmp(pattern->id, text, m) == 0;
+		return pattern->id && component_is(pattern->id, text, m);
+	if (n == 1 && *p == '%')
+		return !pattern->pod || component_is(pattern->pod, text, m);
 	return glob_matches(p, n, text, m);
 }
 

@@ -7,11 +7,13 @@
 
 /*
  * A pattern is the concatenation of up to three parts, component by component. '*' matches
- * within a component, "@" the container's id, two stars at the end anything or nothing.
+ * within a component, "@" the container's id, "%" the pod's, two stars at the end anything or
+ * nothing.
  */
 struct policy_fs_pattern {
 	const char *part[3];
-	const char *id; /* NULL: "@" matches nothing */
+	const char *id;	 /* NULL: "@" matches nothing */
+	const char *pod; /* NULL: "%" matches any pod: not every engine tells */
 };
 
 enum policy_fs_relation {

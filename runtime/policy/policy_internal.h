@@ -5,6 +5,7 @@
 #pragma once
 
 #include "policy/policy.h"
+#include "util/str.h"
 
 struct policy {
 	struct arena arena;
@@ -19,9 +20,9 @@ struct policy {
 extern const char policy_builtin_text[];
 
 /* policy_fields.c: the document as tables. Leaf offsets are those in the whole struct. */
-extern const struct json_object policy_file_type; /* struct policy */
+extern const struct json_object policy_file_type;    /* struct policy */
 extern const struct json_object policy_profile_type; /* struct policy_profile */
-extern const struct json_object policy_rule_type; /* struct policy_rule */
+extern const struct json_object policy_rule_type;    /* struct policy_rule */
 /* The limits of a profile: offset of the i-th struct policy_limit, or SIZE_MAX. */
 size_t policy_limit_offset(size_t i);
 static inline struct policy_value *policy_leaf(void *profile, const struct json_field *f)
@@ -32,17 +33,17 @@ static inline struct policy_value *policy_leaf(void *profile, const struct json_
 /* policy_values.c: handlers of the leaves; target [struct policy_value]. */
 JSON_HANDLER(policy_get_flag);
 JSON_HANDLER(policy_get_bytes); /* number or "2GiB" */
-JSON_HANDLER(policy_get_size); /* bytes or "auto" */
+JSON_HANDLER(policy_get_size);	/* bytes or "auto" */
 JSON_HANDLER(policy_get_count);
-JSON_HANDLER(policy_get_cpus); /* 1.5 → 1500 */
-JSON_HANDLER(policy_get_time); /* "1h30m" */
+JSON_HANDLER(policy_get_cpus);	   /* 1.5 → 1500 */
+JSON_HANDLER(policy_get_time);	   /* "1h30m" */
 JSON_HANDLER(policy_get_deadline); /* the same, or "off" */
-JSON_HANDLER(policy_get_rlimit); /* number or "unlimited" */
+JSON_HANDLER(policy_get_rlimit);   /* number or "unlimited" */
 JSON_HANDLER(policy_get_text);
-JSON_HANDLER(policy_get_word); /* arg = enum_table */
-JSON_HANDLER(policy_get_mask); /* arg = enum_table of bits */
-JSON_HANDLER(policy_get_bits); /* arg = enum_table of bit numbers */
-JSON_HANDLER(policy_get_list); /* arg = struct policy_list_kind */
+JSON_HANDLER(policy_get_word);	/* arg = enum_table */
+JSON_HANDLER(policy_get_mask);	/* arg = enum_table of bits */
+JSON_HANDLER(policy_get_bits);	/* arg = enum_table of bit numbers */
+JSON_HANDLER(policy_get_list);	/* arg = struct policy_list_kind */
 JSON_HANDLER(policy_get_rules); /* policy_egress.c */
 struct policy_list_kind {
 	const char *what;
@@ -64,6 +65,9 @@ int policy_error_at(struct error *err, const struct policy_origin *at, const cha
 bool policy_device_parse(const char *s, struct policy_device *ret);
 /* Absolute, without empty, "." and ".." parts. */
 bool policy_path_valid(const char *s);
+
+/* The same folder without empty, "." and ".." parts, absolute; NULL when out of memory. */
+char *policy_path_clean(struct arena *a, const char *path);
 
 /* Texts for people; buf is filled and returned. */
 #define POLICY_TEXT_MAX 48
@@ -93,16 +97,15 @@ struct policy_work {
 	struct policy_verdict *v;
 	bool update;
 	uint64_t memory; /* the limit given, or what sizes are measured by */
-	bool failed; /* out of memory */
+	bool failed;	 /* out of memory */
 };
 
 /* policy_limit.c */
 struct policy_ask {
 	const char *control;
-	bool given; /* false: nothing asked */
+	bool given;	/* false: nothing asked */
 	uint64_t value; /* POLICY_UNLIMITED: without limit */
 	const char *(*text)(char buf[POLICY_TEXT_MAX], uint64_t n);
-	bool update; /* nothing asked: leave */
 };
 /* What the limit gives, with the decision noted; the section's excess where the limit has none. */
 uint64_t policy_limit_decide(struct policy_work *w, const struct policy_limit *limit,
@@ -112,6 +115,8 @@ uint64_t policy_max_decide(struct policy_work *w, const struct policy_value *max
 			   const struct policy_value *excess, const struct policy_ask *ask);
 /* Whether the controller can be had; else the refusal or the accepted loss is noted. */
 bool policy_controller_ok(struct policy_work *w, unsigned controller, const char *control);
+/* Grows the list by one word. */
+void policy_word_add(struct policy_work *w, struct strv *list, const char *word);
 void *policy_alloc(struct policy_work *w, size_t count, size_t size);
 
 /* The steps; refusals are in the verdict, out of memory in w->failed. */
@@ -128,4 +133,7 @@ void policy_do_paths(struct policy_work *w, struct spec *spec);
 void policy_do_namespaces(struct policy_work *w, struct spec_linux *l);
 void policy_do_sysctls(struct policy_work *w, struct spec_linux *l);
 void policy_do_seccomp(struct policy_work *w, struct spec_linux *l);
+void policy_do_propagation(struct policy_work *w, struct spec_linux *l);
+void policy_do_tmpfs(struct policy_work *w, struct spec_mount *m);
+void policy_do_rootfs(struct policy_work *w, struct spec *spec);
 void policy_do_grants(struct policy_work *w);

@@ -148,7 +148,8 @@ JSON_HANDLER(policy_get_cpus)
 
 	if (r < 0 || v->n < 10 || v->n > CPUS_MAX * 1000ull)
 		return json_error(ctx, value, err, r < 0 ? r : -ERANGE,
-				  "must be a number of CPUs from 0.01 to %d, as 2 or 1.5", CPUS_MAX);
+				  "must be a number of CPUs from 0.01 to %d, as 2 or 1.5",
+				  CPUS_MAX);
 	return policy_value_begin(ctx, value, v, err);
 }
 

@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
@@ -61,9 +62,18 @@ static inline void put_file(const char *path, const char *text)
 	}
 }
 
+/* A step of the set-up: the test is void without it. */
+static inline void must(int result)
+{
+	if (result < 0) {
+		printf("Bail out! set-up of the test: %s\n", strerror(errno));
+		exit(1);
+	}
+}
+
 static inline void put_link(const char *path, const char *target)
 {
-	assert(symlink(target, in_scratch(path)) == 0);
+	must(symlink(target, in_scratch(path)));
 }
 
 static inline const char *get_file(const char *path)

@@ -26,10 +26,10 @@ static bool is_node(const char *path, mode_t type, unsigned maj, unsigned min, m
 static void test_nodes(int root)
 {
 	const struct devnode nodes[] = {
-		{ "/dev/sub/disk", 'b', 7, 1, S_IFBLK | 0640, 3, 4 },
-		{ "/dev/fuse", 'u', 10, 229, 0600, 0, 0 },
-		{ "/opt/pipe", 'p', 0, 0, 0666, 0, 0 },
-		{ "/dev/ptmx", 'c', 5, 2, 0666, 0, 0 },
+		{ "/dev/sub/disk", 'b', 7, 1, S_IFBLK | 0640, 3, 4, 0 },
+		{ "/dev/fuse", 'u', 10, 229, 0600, 0, 0, 0 },
+		{ "/opt/pipe", 'p', 0, 0, 0666, 0, 0, 0 },
+		{ "/dev/ptmx", 'c', 5, 2, 0666, 0, 0, 0 },
 	};
 	struct devnode changed = devnodes_default[0], other = devnodes_default[0];
 	mode_t old = umask(077);
@@ -120,8 +120,8 @@ static void test_hostile_dev(void)
 
 static void test_bind_mode(void)
 {
-	struct devnode wrong = { "/dev/null", 'c', 1, 5, 0666, 0, 0 };
-	struct devnode missing = { "/dev/no-such-device", 'c', 1, 3, 0666, 0, 0 };
+	struct devnode wrong = { "/dev/null", 'c', 1, 5, 0666, 0, 0, 0 };
+	struct devnode missing = { "/dev/no-such-device", 'c', 1, 3, 0666, 0, 0, 0 };
 	struct stat st;
 	int root = open_root("r4");
 
@@ -190,6 +190,32 @@ static void test_console(void)
 	close(root);
 }
 
+/* A node that the host has not got, for a user namespace: made by the parent. */
+static void test_trees(void)
+{
+	static const struct id_map map = { .container_id = 0, .host_id = 5000, .size = 10 };
+	const struct id_maps maps = { .items = &map, .count = 1 };
+	struct devnode nodes[] = {
+		{ "/dev/null", 'c', 1, 3, 0666, 0, 0, 0 },
+		{ "/dev/agentrun-none", 'b', 1, 5, 0157, 2, 3, 0 },
+		{ "/dev/agentrun-other", 'c', 1, 5, 0600, 11, 3, 0 },
+	};
+	int proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int root = open_root("r9");
+
+	is_int(devnodes_trees(nodes, ELEMENTSOF(nodes), &maps, &maps, proc_fd, &err), 0, "trees");
+	is_int(nodes[0].tree_fd, 0, "not of what the host has");
+	ok(nodes[1].tree_fd > 2 && nodes[2].tree_fd > 2, "of the others");
+	is_int(devnodes_create(root, nodes, ELEMENTSOF(nodes), true, &err), 0, "attached");
+	ok(is_node("r9/dev/agentrun-none", S_IFBLK, 1, 5, 0157, 5002, 5003), "block device, mapped owner");
+	ok(is_node("r9/dev/agentrun-other", S_IFCHR, 1, 5, 0600, 0, 5003), "an owner without a map is left");
+	devnodes_trees_done(nodes, ELEMENTSOF(nodes));
+	is_int(nodes[1].tree_fd, 0, "released");
+	is_int(devnodes_trees(nodes, 1, &maps, &maps, -EBADF, &err), 0, "nothing to make");
+	close(root);
+	close(proc_fd);
+}
+
 int main(void)
 {
 	int root;
@@ -208,6 +234,7 @@ int main(void)
 	put_dir("r6/dev");
 	(void)chmod(in_scratch("r6/dev"), 0777);
 	is_int(in_child(userns_child), 0, "mknod refused: bound instead");
+	test_trees();
 	test_console();
 	scratch_end();
 	return TAP_END();

@@ -49,11 +49,11 @@ static void test_links(void)
 	FILE *f;
 
 	(void)mkdir("/run/hl", 0755);
-	(void)link("/run/secrets/key", "/run/hl/innocent");
+	must(link("/run/secrets/key", "/run/hl/innocent"));
 	f = fopen("/run/hl/one", "we");
 	if (f)
 		fclose(f);
-	(void)link("/run/hl/one", "/run/hl/two");
+	must(link("/run/hl/one", "/run/hl/two"));
 	refused_as("/run/hl/innocent", true, "refuse host-secrets", "a hard link of a secret");
 	refused_as("/run/hl/two", true, "allow", "a hard link of something else");
 }
@@ -110,7 +110,7 @@ static void test_facts(void)
 	put_dir("f/.git");
 	put_dir("f/.git/hooks");
 	put_file("f/.bashrc", "");
-	(void)symlink("f", in_scratch("fl"));
+	must(symlink("f", in_scratch("fl")));
 	ok(hostpath_host_open(proc_fd, &arena, &host, &err) == 0, "open the host: %s", err.text);
 	ok(hostpath_open(&host, AT_FDCWD, in_scratch("fl"), true, &hp, &err) == 0, "open: %s",
 	   err.text);

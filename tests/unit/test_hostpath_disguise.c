@@ -10,10 +10,10 @@ static void test_spellings(void)
 	int fd;
 
 	put_dir("links");
-	(void)symlink("/run/docker.sock", in_scratch("links/sock"));
-	(void)symlink("sock", in_scratch("links/sock2"));
-	(void)symlink("/run", in_scratch("links/run"));
-	(void)symlink("../../..", in_scratch("links/up"));
+	must(symlink("/run/docker.sock", in_scratch("links/sock")));
+	must(symlink("sock", in_scratch("links/sock2")));
+	must(symlink("/run", in_scratch("links/run")));
+	must(symlink("../../..", in_scratch("links/up")));
 	refused("/run/docker.sock", "the socket");
 	refused("/var/run/docker.sock", "the socket by /var/run");
 	refused("/run/../run/./docker.sock", "dots");
@@ -40,12 +40,12 @@ static void test_spellings(void)
 	refused(path, "the folder through a descriptor");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/docker.sock", fd);
 	refused(path, "the socket through a descriptor");
-	(void)chdir("/run");
+	must(chdir("/run"));
 	refused("docker.sock", "a relative path");
 	refused(".", "the folder as working directory");
-	(void)chdir("/");
+	must(chdir("/"));
 	close(fd);
-	(void)link("/run/docker.sock", "/run/app/hard.sock");
+	must(link("/run/docker.sock", "/run/app/hard.sock"));
 	refused_as("/run/app/hard.sock", true, "refuse engine-socket", "a hard link of the socket");
 	(void)unlink("/run/app/hard.sock");
 	(void)rename("/run/docker.sock", "/run/app/renamed");
@@ -173,7 +173,7 @@ static void test_sockets(void)
 
 	/* Bound by a linked name: the table has that name, the folder is another. */
 	put_dir("s/real");
-	(void)symlink(in_scratch("s/real"), in_scratch("s/alias"));
+	must(symlink(in_scratch("s/real"), in_scratch("s/alias")));
 	put_socket(in_scratch("s/alias/l"), true);
 	refused_as(in_scratch("s/real"), true, "refuse unix-socket", "bound through a link");
 	/* A mount below brings sockets along that are bound elsewhere. */
@@ -202,7 +202,7 @@ static void test_engine(void)
 	is_str(judge(path, "/etc/passwd", false), "refuse engine-state",
 	       "the same at another place");
 	snprintf(path, sizeof(path), "%s/hostname", dir);
-	(void)symlink("/run/secrets/key", path);
+	must(symlink("/run/secrets/key", path));
 	refused_as(path, false, "refuse host-secrets", "a link in its place");
 	is_str(judge(path, "/etc/hostname", false), "refuse host-secrets",
 	       "also at the right place");

@@ -248,6 +248,39 @@ static void is_proc_text(pid_t pid, const char *file, const char *want, const ch
 	free(text);
 }
 
+/* Against a process whose namespace has `maps`. */
+static void test_check_maps(pid_t pid)
+{
+	static const struct id_map split[] = { { 1000, 0, 1 }, { 400, 100400, 600 }, { 0, 100000, 400 } };
+	static const struct id_map shorter[] = { { 0, 100000, 999 }, { 1000, 0, 1 } };
+	static const struct id_map gap[] = { { 0, 100000, 400 }, { 400, 100401, 600 }, { 1000, 0, 1 } };
+	const struct id_maps split_maps = { split, ELEMENTSOF(split) }, shorter_maps = { shorter, 2 };
+	const struct id_maps gap_maps = { gap, 3 }, first = { map_items, 1 }, none = { NULL, 0 };
+	uint32_t uid = 7;
+
+	is_int(ns_check_maps(proc, pid, &maps, &maps, &err), 0, "the same maps");
+	is_int(ns_check_maps(proc, pid, &split_maps, &split_maps, &err), 0, "in another order and split");
+	is_int(ns_check_maps(proc, pid, &shorter_maps, &maps, &err), -EINVAL, "one id less");
+	is_str(err.text, "its uid_map is another: 2 ranges, from 0 100000 1000", "its message");
+	is_int(ns_check_maps(proc, pid, &maps, &shorter_maps, &err), -EINVAL, "one group less");
+	ok(strstr(err.text, "gid_map") != NULL, "message: %s", err.text);
+	is_int(ns_check_maps(proc, pid, &gap_maps, &maps, &err), -EINVAL, "another outside id in the middle");
+	is_int(ns_check_maps(proc, pid, &first, &maps, &err), -EINVAL, "a range is missing");
+	is_int(ns_check_maps(proc, pid, &none, &maps, &err), -EINVAL, "none");
+	is_int(ns_map_uid(proc, pid, 0, &uid, &err), 0, "root");
+	is_int(uid, 100000, "what it is outside");
+	is_int(ns_map_uid(proc, pid, 999, &uid, &err), 0, "last of the first range");
+	is_int(uid, 100999, "what it is outside");
+	is_int(ns_map_uid(proc, pid, 1000, &uid, &err), 0, "second range");
+	is_int(uid, 0, "what it is outside");
+	is_int(ns_map_uid(proc, pid, 1001, &uid, &err), NS_E_UNMAPPED, "behind them");
+	is_int(ns_map_uid(proc, pid, UINT32_MAX, &uid, &err), NS_E_UNMAPPED, "the last id");
+	is_int(uid, 0, "result untouched");
+	is_int(ns_map_uid(proc, getpid(), 1234, &uid, &err), 0, "our own namespace");
+	is_int(uid, 1234, "is the first one here");
+	ok(ns_map_uid(proc, 1 << 22, 0, &uid, &err) < 0, "no such process: %s", err.text);
+}
+
 /* Waits for the maps, becomes root, says who it is. */
 static _noreturn_ void fn_userns(void *arg)
 {
@@ -289,6 +322,7 @@ static void test_userns(void)
 	is_proc_text(p.pid, "uid_map", "         0     100000       1000\n      1000          0          1\n",
 		     "uid_map");
 	is_proc_text(p.pid, "setgroups", "allow\n", "setgroups stays allowed");
+	test_check_maps(p.pid);
 	(void)!write(fds[3], "x", 1);
 	ok(read(fds[0], v, sizeof(v)) == sizeof(v), "report");
 	is_int(v[0], 0, "become root");

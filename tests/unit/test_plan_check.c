@@ -9,6 +9,7 @@ static const struct plan_request rootless_request = { .id = "r", .bundle = "/b",
 	"{\"containerID\":" #inside ",\"hostID\":" #outside ",\"size\":" #size "}"
 #define MAPS(list) "\"uidMappings\":[" list "],\"gidMappings\":[" list "]"
 #define USER_NS "\"namespaces\":[{\"type\":\"mount\"},{\"type\":\"user\"}]"
+#define OWN_UTS "\"namespaces\":[{\"type\":\"mount\"},{\"type\":\"uts\"}]"
 #define TMPFS "\"mounts\":[{\"destination\":\"/t\",\"type\":\"tmpfs\",\"source\":\"t\"}]"
 
 static const struct refused {
@@ -17,7 +18,9 @@ static const struct refused {
 } refused[] = {
 	{ NULL, NULL, OWN_MOUNT "," MAPS(MAP(0, 1, 1)),
 	  "linux.uidMappings and linux.gidMappings need a \"user\" entry in linux.namespaces" },
-	{ NULL, NULL, USER_NS, "linux.uidMappings: no uid mappings for the new user namespace" },
+	{ NULL, NULL, USER_NS ",\"gidMappings\":[" MAP(0, 1, 1) "]",
+	  "linux.uidMappings: no uid mappings for the new user namespace" },
+	{ NULL, "\"user\":{\"uid\":5}", USER_NS, "process.user.uid 5 is not mapped by linux.uidMappings" },
 	{ NULL, NULL, USER_NS ",\"uidMappings\":[" MAP(0, 1, 1) "]",
 	  "linux.gidMappings: no gid mappings for the new user namespace" },
 	{ NULL, NULL, USER_NS "," MAPS(MAP(0, 1, 0)), "linux.uidMappings[0]: size must not be 0" },
@@ -53,6 +56,10 @@ static const struct refused {
 	  "\"namespaces\":[{\"type\":\"time\",\"path\":\"/proc/1/ns/time\"}],"
 	  "\"timeOffsets\":{\"boottime\":{\"secs\":1}}",
 	  "linux.timeOffsets cannot change a time namespace that is joined" },
+	{ "\"domainname\":\"a\"", NULL, OWN_UTS ",\"sysctl\":{\"kernel.domainname\":\"b\"}",
+	  "linux.sysctl: sysctl \"kernel.domainname\" contradicts the domainname of the configuration" },
+	{ NULL, NULL, OWN_UTS ",\"sysctl\":{\"kernel.hostname\":\"b\"}",
+	  "linux.sysctl: sysctl \"kernel.hostname\" is not allowed: set the hostname of the configuration instead" },
 	{ "\"hostname\":\"h\"", NULL, OWN_MOUNT,
 	  "hostname: unable to set hostname without a private UTS namespace" },
 	{ "\"domainname\":\"d\"", NULL, OWN_MOUNT,

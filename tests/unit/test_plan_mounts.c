@@ -99,6 +99,27 @@ static void test_idmap(void)
 	ok(!a.plan->in_userns && !a.plan->bind_devices, "and made elsewhere");
 }
 
+static void test_own_ids(void)
+{
+	static const struct plan_request req = { .id = "r", .bundle = "/b", .uid = 7, .gid = 8 };
+	static const char user[] = "\"namespaces\":[{\"type\":\"mount\"},{\"type\":\"user\"}]";
+	static const char joined[] = "\"namespaces\":[{\"type\":\"mount\"},{\"type\":\"user\","
+				     "\"path\":\"/proc/9/ns/user\"}]";
+	_cleanup_planned_ struct planned a = planned_new(&req, NULL, NULL, user);
+	_cleanup_planned_ struct planned b = planned_new(&req, NULL, NULL, joined);
+	const struct id_map *m;
+
+	if (!ok(a.plan && b.plan, "a user namespace needs no maps"))
+		return;
+	is_int(a.plan->uid_maps.count, 1, "one user");
+	is_int(a.plan->gid_maps.count, 1, "one group");
+	m = a.plan->uid_maps.items;
+	ok(m->container_id == 0 && m->host_id == 7 && m->size == 1, "the caller's own user");
+	m = a.plan->gid_maps.items;
+	ok(m->container_id == 0 && m->host_id == 8 && m->size == 1, "the caller's own group");
+	is_int(b.plan->uid_maps.count, 0, "a joined one has its own");
+}
+
 static const struct devnode *device(const struct plan *p, const char *path)
 {
 	size_t i;
@@ -115,7 +136,7 @@ static void test_devices(void)
 		"\"devices\":[{\"path\":\"/dev/fuse\",\"type\":\"c\",\"major\":10,\"minor\":229,"
 		"\"fileMode\":8576,\"uid\":3,\"gid\":4},{\"path\":\"/dev//null\",\"type\":\"c\","
 		"\"major\":1,\"minor\":3,\"fileMode\":420},{\"path\":\"/dev/ptmx\",\"type\":\"c\","
-		"\"major\":5,\"minor\":2},{\"path\":\"/opt/fifo\",\"type\":\"p\"}]";
+		"\"major\":5,\"minor\":2},{\"path\":\"/opt//fifo/\",\"type\":\"p\"}]";
 	char linux_members[1024];
 	_cleanup_planned_ struct planned x = { 0 };
 	_cleanup_planned_ struct planned bound = { 0 };
@@ -134,7 +155,7 @@ static void test_devices(void)
 	ok(d && d->mode == 0644, "the configuration's node replaces the default");
 	ok(!device(x.plan, "/dev/null"), "which is gone");
 	ok(!device(x.plan, "/dev/ptmx"), "ptmx is a link");
-	d = device(x.plan, "/opt/fifo");
+	d = device(x.plan, "/opt/fifo"); /* a slash at the end names no file */
 	ok(d && d->type == 'p' && d->mode == 0666, "mode by default");
 	ok(!bound.plan->dev_setup && bound.plan->n_devices == 0, "a bind over /dev brings its own");
 }
@@ -199,6 +220,7 @@ int main(void)
 	test_kinds();
 	test_cgroup_writable();
 	test_idmap();
+	test_own_ids();
 	test_devices();
 	test_root();
 	test_namespaces();

@@ -144,10 +144,13 @@ static void test_setgroups(void)
 		"\"size\":1}],\"gidMappings\":[{\"containerID\":0,\"hostID\":5,\"size\":1}]";
 	static const struct plan_request rootless = { .id = "r", .bundle = "/b", .rootless = true };
 	_cleanup_planned_ struct planned one = planned_new(&rootless, NULL, NULL, maps);
+	_cleanup_planned_ struct planned none =
+		planned_new(&rootless, NULL, NULL, "\"namespaces\":[{\"type\":\"user\"}]");
 	_cleanup_planned_ struct planned privileged = planned_good(NULL, NULL, maps);
 
 	ok(one.plan && one.plan->process.creds.keep_groups,
 	   "one mapped group, unprivileged: groups stay");
+	ok(none.plan && none.plan->process.creds.keep_groups, "and without a map");
 	ok(privileged.plan && !privileged.plan->process.creds.keep_groups,
 	   "privileged: groups are set");
 }

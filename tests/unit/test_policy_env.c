@@ -1,23 +1,21 @@
 /*
  * The environment scrubber: a score on two lists that were written without its tables, the
- * order of its rules, what its report may hold, and the kernel's limits, which are asked
- * of the kernel itself.
+ * order of its rules, and what its report may hold.
  */
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "tap.h"
 #include "policy/policy_env.h"
 #include "policy/policy_env_internal.h"
+#include "policy/policy_env_words.h"
 
 #define LIST_MAX 2048
 
 static const struct policy_env_rules scrub;
 
 /* One entry through the rules; what became of it, or NULL when it was withheld. */
-static const char *pass_one(const struct policy_env_rules *rules, const char *entry, struct arena *a,
-			    struct policy_env_report *report)
+static const char *pass_one(const struct policy_env_rules *rules, const char *entry,
+			    struct arena *a, struct policy_env_report *report)
 {
 	char *env[] = { arena_strdup(a, entry), NULL }, **out = NULL;
 	struct error err = ERROR_NULL;
@@ -40,8 +38,8 @@ static const char *verdict(const struct policy_env_rules *rules, const char *ent
 		return "kept";
 	if (report.items[0].verdict == POLICY_ENV_REWRITE)
 		return "rewritten";
-	snprintf(text, sizeof(text), "%s %s", enum_to_name(&policy_env_reasons, report.items[0].reason),
-		 report.items[0].rule);
+	snprintf(text, sizeof(text), "%s %s",
+		 enum_to_name(&policy_env_reasons, report.items[0].reason), report.items[0].rule);
 	return text;
 }
 
@@ -100,7 +98,8 @@ static size_t score(const char *list, bool want_kept, size_t at_least)
 		if (kept == want_kept)
 			continue;
 		wrong++;
-		printf("#   %.*s: %s\n", (int)strcspn(entries[i], "="), entries[i], verdict(&scrub, entries[i]));
+		printf("#   %.*s: %s\n", (int)strcspn(entries[i], "="), entries[i],
+		       verdict(&scrub, entries[i]));
 	}
 	return wrong;
 }
@@ -116,27 +115,35 @@ static void test_lists(void)
 }
 
 /* The parts keep scanners of this repository quiet. */
+/* clang-format off */
 #define GITHUB "ghp_" "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 #define OPENAI "sk-proj-" "Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56Qr78St90"
+/* clang-format on */
 
 static void test_order(void)
 {
-	is_str(verdict(&scrub, "FOO=" GITHUB), "value github-token", "a value counts whatever the name");
-	is_str(verdict(&scrub, "HOME=" GITHUB), "value github-token", "...also of a name that stays");
+	is_str(verdict(&scrub, "FOO=" GITHUB), "value github-token",
+	       "a value counts whatever the name");
+	is_str(verdict(&scrub, "HOME=" GITHUB), "value github-token",
+	       "...also of a name that stays");
 	is_str(verdict(&scrub, "FOO_PASSWORD=" GITHUB), "value github-token", "...before the name");
 	is_str(verdict(&scrub, "SSH_AUTH_SOCK=/tmp/x"), "pointer SSH_AUTH_SOCK", "a pointer");
-	is_str(verdict(&scrub, "ssh_auth_sock=/tmp/x"), "pointer SSH_AUTH_SOCK", "...in lower case");
+	is_str(verdict(&scrub, "ssh_auth_sock=/tmp/x"), "pointer SSH_AUTH_SOCK",
+	       "...in lower case");
 	is_str(verdict(&scrub, "LD_PRELOAD=/usr/lib/x.so"), "pointer LD_PRELOAD", "a loader hook");
-	is_str(verdict(&scrub, "AWS_SHARED_CREDENTIALS_FILE=/root/.aws/credentials"), "pointer AWS_*CREDENTIALS*",
-	       "a pointer beats what is said about _FILE");
+	is_str(verdict(&scrub, "AWS_SHARED_CREDENTIALS_FILE=/root/.aws/credentials"),
+	       "pointer AWS_*CREDENTIALS*", "a pointer beats what is said about _FILE");
 	is_str(verdict(&scrub, "FOO_PASSWORD=x"), "name PASSWORD", "a name");
 	is_str(verdict(&scrub, "FOO_PASSWORD_FILE=/run/secrets/x"), "kept", "a name of a file");
 	is_str(verdict(&scrub, "FOO_PASSWORD=/run/secrets/x"), "kept", "a path is no secret");
-	is_str(verdict(&scrub, "FOO_PASSWORD=/AbCd1/"), "name PASSWORD", "...unless it only begins like one");
+	is_str(verdict(&scrub, "FOO_PASSWORD=/AbCd1/"), "name PASSWORD",
+	       "...unless it only begins like one");
 	is_str(verdict(&scrub, "FOO_PASSWORD="), "kept", "nothing is no secret");
 	is_str(verdict(&scrub, "REQUIRE_TOKEN=true"), "kept", "nor is a truth value");
-	is_str(verdict(&scrub, "XDG_SESSION_TOKEN=x1"), "kept", "a name that stays beats one that sounds");
-	is_str(verdict(&scrub, "DBUS_SESSION_BUS_ADDRESS=/dev/null"), "kept", "what points nowhere stays");
+	is_str(verdict(&scrub, "XDG_SESSION_TOKEN=x1"), "kept",
+	       "a name that stays beats one that sounds");
+	is_str(verdict(&scrub, "DBUS_SESSION_BUS_ADDRESS=/dev/null"), "kept",
+	       "what points nowhere stays");
 	is_str(verdict(&scrub, "HF_HOME=/models"), "kept", "HF_HOME is no token");
 	is_str(verdict(&scrub, "HF_TOKEN=x1"), "name TOKEN", "HF_TOKEN is");
 }
@@ -147,11 +154,14 @@ static void test_policy_lists(void)
 	char *deny[] = { "KEEP_*", "FOO", "*_internal", NULL };
 	struct policy_env_rules r = { .allow = { allow, 4, true }, .deny = { deny, 3, true } };
 
-	is_str(verdict(&r, "OPENAI_API_KEY=" OPENAI), "kept", "an exact allow passes name and value");
-	is_str(verdict(&r, "openai_api_key=" OPENAI), "value openai-key", "...in its own case only");
+	is_str(verdict(&r, "OPENAI_API_KEY=" OPENAI), "kept",
+	       "an exact allow passes name and value");
+	is_str(verdict(&r, "openai_api_key=" OPENAI), "value openai-key",
+	       "...in its own case only");
 	is_str(verdict(&r, "SSH_AUTH_SOCK=/tmp/x"), "kept", "...and pointers");
 	is_str(verdict(&r, "ACME_TOKEN=x1"), "kept", "a pattern passes the name");
-	is_str(verdict(&r, "ACME_TOKEN=" GITHUB), "value github-token", "...but not a known secret");
+	is_str(verdict(&r, "ACME_TOKEN=" GITHUB), "value github-token",
+	       "...but not a known secret");
 	is_str(verdict(&r, "FOO=1"), "deny FOO", "deny");
 	is_str(verdict(&r, "foo=1"), "deny FOO", "deny in any case");
 	is_str(verdict(&r, "FOO="), "deny FOO", "deny of an empty value");
@@ -187,33 +197,46 @@ static const char *proxy(const char *entry)
 	struct policy_env_report report;
 	const char *out = pass_one(&scrub, entry, &a, &report);
 
-	snprintf(text, sizeof(text), "%s%s", out ? out : "withheld", report.count && out ? " (reported)" : "");
+	snprintf(text, sizeof(text), "%s%s", out ? out : "withheld",
+		 report.count && out ? " (reported)" : "");
 	return text;
 }
 
 static void test_proxy(void)
 {
-	is_str(proxy("HTTP_PROXY=http://u:pw@p:3128"), "HTTP_PROXY=http://p:3128 (reported)", "user and password");
-	is_str(proxy("https_proxy=http://u@p:3128/"), "https_proxy=http://p:3128/ (reported)", "user");
-	is_str(proxy("ALL_PROXY=u:p@ss@p:1080"), "ALL_PROXY=p:1080 (reported)", "without a scheme, an @ in it");
-	is_str(proxy("GOPROXY=https://a:b@x/m,https://y,direct"), "GOPROXY=https://x/m,https://y,direct (reported)",
-	       "a list");
-	is_str(proxy("GOPROXY=https://y|https://a:b@x/m|off"), "GOPROXY=https://y|https://x/m|off (reported)",
-	       "a list with bars");
-	is_str(proxy("HTTP_PROXY=http://p:3128"), "HTTP_PROXY=http://p:3128", "nothing to take out");
+	is_str(proxy("HTTP_PROXY=http://u:pw@p:3128"), "HTTP_PROXY=http://p:3128 (reported)",
+	       "user and password");
+	is_str(proxy("https_proxy=http://u@p:3128/"), "https_proxy=http://p:3128/ (reported)",
+	       "user");
+	is_str(proxy("ALL_PROXY=u:p@ss@p:1080"), "ALL_PROXY=p:1080 (reported)",
+	       "without a scheme, an @ in it");
+	is_str(proxy("GOPROXY=https://a:b@x/m,https://y,direct"),
+	       "GOPROXY=https://x/m,https://y,direct (reported)", "a list");
+	is_str(proxy("GOPROXY=https://y|https://a:b@x/m|off"),
+	       "GOPROXY=https://y|https://x/m|off (reported)", "a list with bars");
+	is_str(proxy("HTTP_PROXY=http://p:3128"), "HTTP_PROXY=http://p:3128",
+	       "nothing to take out");
 	is_str(proxy("no_proxy=localhost,.corp"), "no_proxy=localhost,.corp", "no_proxy");
-	is_str(proxy("HTTP_PROXY=http://u:pw@p/?token=abcdefgh12345678"), "withheld", "more than user information");
+	is_str(proxy("HTTP_PROXY=http://u:pw@p/?token=abcdefgh12345678"), "withheld",
+	       "more than user information");
 	is_str(proxy("HTTP_PROXY=http://u:p/w@p:3128"), "withheld", "a password with a slash");
-	is_str(proxy("MAIN_DB=http://u:pw@p:3128"), "withheld", "other variables are not rewritten");
+	is_str(proxy("MAIN_DB=http://u:pw@p:3128"), "withheld",
+	       "other variables are not rewritten");
 }
 
 static void test_shapes(void)
 {
-	is_str(verdict(&scrub, "A=1 -----BEGIN RSA PRIVATE KEY-----"), "value private-key", "a key in PEM");
-	is_str(verdict(&scrub, "A=-----BEGIN CERTIFICATE-----x-----BEGIN PUBLIC KEY-----"), "kept", "public parts");
-	is_str(verdict(&scrub, "A=MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKjMzEfYyjiWA4R4"),
+	is_str(verdict(&scrub, "A=1 -----BEGIN RSA PRIVATE KEY-----"), "value private-key",
+	       "a key in PEM");
+	is_str(verdict(&scrub, "A=-----BEGIN CERTIFICATE-----x-----BEGIN PUBLIC KEY-----"), "kept",
+	       "public parts");
+	is_str(verdict(&scrub, "A="
+			       "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKjMzE"
+			       "fYyjiWA4R4"),
 	       "value private-key", "a private key in DER");
-	is_str(verdict(&scrub, "A=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAu1SU1LfVLPHCozMxH2Mo4lgOEePzNm0t"),
+	is_str(verdict(&scrub, "A="
+			       "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAu1SU1LfVLPHCozMxH2Mo4lg"
+			       "OEePzNm0t"),
 	       "kept", "a public key in DER");
 	is_str(verdict(&scrub, "A=postgres://u:pw@h/d"), "value url-credentials", "user:password@");
 	is_str(verdict(&scrub, "A=postgres://u@h/d"), "kept", "user@");
@@ -226,24 +249,28 @@ static void test_shapes(void)
 	is_str(verdict(&scrub, "A=host=h password="), "kept", "password= and nothing");
 	is_str(verdict(&scrub, "A=--password=${X}"), "kept", "a placeholder");
 	is_str(verdict(&scrub, "A={\"password\":\"pw\"}"), "value assigned-secret", "JSON");
-	is_str(verdict(&scrub, "A={\\\"password\\\":\\\"pw\\\"}"), "value assigned-secret", "JSON in JSON");
+	is_str(verdict(&scrub, "A={\\\"password\\\":\\\"pw\\\"}"), "value assigned-secret",
+	       "JSON in JSON");
 	is_str(verdict(&scrub, "A=a:pwd:b"), "kept", "a list with a word");
 	is_str(verdict(&scrub, "A=Basic dXNlcjpwYXNz"), "value http-basic", "Basic with user:pass");
 	is_str(verdict(&scrub, "A=Basic authentication"), "kept", "Basic and a word");
 	is_str(verdict(&scrub, "A=x" GITHUB), "kept", "a prefix in the middle of a word");
-	is_str(verdict(&scrub, "A=x\\n" GITHUB), "value github-token", "a prefix behind a written newline");
+	is_str(verdict(&scrub, "A=x\\n" GITHUB), "value github-token",
+	       "a prefix behind a written newline");
 	is_str(verdict(&scrub, "A=ghp_short"), "kept", "a prefix without its length");
-	is_str(verdict(&scrub, "A=Z2hwX2ExQjJjM0Q0ZTVGNmc3SDhpOUowazFMMm0zTjRvNVA2cTdSOAo="), "value github-token",
-	       "one layer of base64");
+	is_str(verdict(&scrub, "A=Z2hwX2ExQjJjM0Q0ZTVGNmc3SDhpOUowazFMMm0zTjRvNVA2cTdSOAo="),
+	       "value github-token", "one layer of base64");
 }
 
 static void test_report(void)
 {
 	_cleanup_(arena_done) struct arena a = ARENA_NULL;
-	char *env[] = { "PATH=/bin",   "FOO=" GITHUB, GITHUB "=1", GITHUB, "=" GITHUB, "A\nB_TOKEN=x1",
-			"X_TOKEN=abc", "X_TOKEN=def", "NOVALUE", "",	   NULL };
-	static const char *const names[] = { "FOO", "variable 2", "variable 3", "variable 4",
-					     "A?B_TOKEN", "X_TOKEN", "X_TOKEN" };
+	char *env[] = {
+		"PATH=/bin",   "FOO=" GITHUB, GITHUB "=1", GITHUB, "=" GITHUB, "A\nB_TOKEN=x1",
+		"X_TOKEN=abc", "X_TOKEN=def", "NOVALUE",   "",	   NULL
+	};
+	static const char *const names[] = { "FOO",	  "variable 2", "variable 3", "variable 4",
+					     "A?B_TOKEN", "X_TOKEN",	"X_TOKEN" };
 	struct policy_env_report r = { 0 };
 	struct error err = ERROR_NULL;
 	bool leak = false, same = true;
@@ -260,7 +287,8 @@ static void test_report(void)
 	for (i = 0; i < r.count; i++) {
 		const char *s = policy_env_sentence(&r.items[i], &a);
 
-		leak = leak || strstr(s, "ghp_") || strstr(s, "abc") || strstr(r.items[i].rule, "ghp_");
+		leak = leak || strstr(s, "ghp_") || strstr(s, "abc") ||
+		       strstr(r.items[i].rule, "ghp_");
 		same = same && i < ELEMENTSOF(names) && strcmp(r.items[i].name, names[i]) == 0;
 	}
 	ok(!leak, "no value or part of one is in the report");
@@ -273,16 +301,31 @@ static void test_report(void)
 	memset(name, 'N', 300);
 	memcpy(name + 300, "_TOKEN=x1", sizeof("_TOKEN=x1"));
 	pass_one(&scrub, name, &a, &r);
-	ok(r.count == 1 && strlen(r.items[0].name) == 131, "a long name is judged by its end and shown cut");
+	ok(r.count == 1 && strlen(r.items[0].name) == 131,
+	   "a long name is judged by its end and shown cut");
 	is_int(policy_env_apply(&scrub, NULL, 0, &a, &out, &n, &r, &err), 0, "no environment");
 	ok(n == 0 && out[0] == NULL && r.count == 0, "gives none");
+}
+
+/* The tables of words are searched by their first letter. */
+static void test_sorted(void)
+{
+	size_t i;
+	bool sorted = true;
+
+	for (i = 1; i < env_words_count; i++)
+		sorted = sorted && strcmp(env_words[i - 1].word, env_words[i].word) < 0;
+	ok(sorted, "the words are sorted");
+	for (sorted = true, i = 1; i < env_names_count; i++)
+		sorted = sorted && strcmp(env_names[i - 1].name, env_names[i].name) < 0;
+	ok(sorted, "the names are sorted");
 }
 
 /* Every row of the table is found, so that none hides behind another or a wrong set. */
 static void test_tokens(void)
 {
-	_cleanup_(arena_done) struct arena a = ARENA_NULL;
-	static const char *const runs[] = { "0", "a1", "A1", "aB1", "aB_1", "a-B_1", "a-B_1", "aB1", "a-B_1", "aB1" };
+	static const char *const runs[] = { "0",     "a1",    "A1",  "aB1",   "aB_1",
+					    "a-B_1", "a-B_1", "aB1", "a-B_1", "aB1" };
 	struct env_index ix;
 	size_t i, k, len, missed = 0;
 	char text[512];
@@ -292,8 +335,8 @@ static void test_tokens(void)
 		const struct env_token *t = &env_tokens[i];
 		const char *run = runs[t->set];
 
-		if (strcmp(t->prefix, "eyJ") == 0 || strlen(t->prefix) == 1 || strcmp(t->prefix, "MI") == 0 ||
-		    strcasestr(t->prefix, "basic"))
+		if (strcmp(t->prefix, "eyJ") == 0 || strlen(t->prefix) == 1 ||
+		    strcmp(t->prefix, "MI") == 0 || strcasestr(t->prefix, "basic"))
 			continue; /* they ask for more than a run */
 		len = strlen(t->prefix);
 		memcpy(text, t->prefix, len);
@@ -306,99 +349,11 @@ static void test_tokens(void)
 		/* One short of it is no secret by this row; the run must not be longer either. */
 		if (t->max && t->max == t->min) {
 			text[len++] = run[0];
-			ok(!env_value_rule(&ix, (struct env_text){ text, len }), "%s: one too many", t->prefix);
+			ok(!env_value_rule(&ix, (struct env_text){ text, len }), "%s: one too many",
+			   t->prefix);
 		}
 	}
 	is_int((long long)missed, 0, "each row of the table is found at its shortest");
-}
-
-/* The kernel's own answer: does execve take these lists? */
-static int kernel_takes(char *const *argv, char *const *envp, rlim_t stack)
-{
-	struct rlimit limit;
-	int status = 0;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		getrlimit(RLIMIT_STACK, &limit);
-		limit.rlim_cur = stack;
-		if (setrlimit(RLIMIT_STACK, &limit) < 0)
-			_exit(99);
-		execve("/bin/true", argv, envp);
-		_exit(errno == E2BIG ? 7 : 98);
-	}
-	waitpid(pid, &status, 0);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return 0;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 7 ? -E2BIG : -EIO;
-}
-
-static char *filled(struct arena *a, const char *head, size_t len)
-{
-	char *s = arena_alloc(a, strlen(head) + len + 1);
-
-	memcpy(s, head, strlen(head));
-	memset(s + strlen(head), 'x', len);
-	return s;
-}
-
-static void test_size_string(void)
-{
-	_cleanup_(arena_done) struct arena a = ARENA_NULL;
-	char *argv[] = { "/bin/true", "x", NULL }, *envp[] = { "A=1", NULL, NULL };
-	rlim_t stack = 8 * 1024 * 1024;
-	struct error err = ERROR_NULL;
-
-	envp[1] = filled(&a, "PROMPT=", 131071 - 7);
-	is_int(policy_env_size_check(NULL, argv, envp, stack, &err), 0, "131071 bytes in a variable");
-	is_int(kernel_takes(argv, envp, stack), 0, "...which the kernel takes");
-	envp[1] = filled(&a, "PROMPT=", 131072 - 7);
-	is_int(policy_env_size_check(NULL, argv, envp, stack, &err), -E2BIG, "131072 bytes in a variable");
-	is_int(kernel_takes(argv, envp, stack), -E2BIG, "...which the kernel refuses");
-	is_str(err.text,
-	       "environment variable PROMPT has 131072 bytes and the kernel takes at most 131071 in one string: "
-	       "pass it in a file or on standard input: argument list too long",
-	       "the error names it");
-	is_int(err.exit_status, 126, "exit status");
-	envp[1] = filled(&a, GITHUB " x=", 200000);
-	policy_env_size_check(NULL, argv, envp, stack, &err);
-	ok(strstr(err.text, "environment variable number 1 has") && !strstr(err.text, "ghp_"), "an odd name is numbered");
-	envp[1] = NULL;
-	argv[1] = filled(&a, "secret", 156000);
-	is_int(policy_env_size_check(NULL, argv, envp, stack, &err), -E2BIG, "156006 bytes in an argument");
-	ok(strstr(err.text, "argument 1 has 156006 bytes") == err.text, "the error numbers it: %s", err.text);
-	is_int(policy_env_size_check(NULL, argv, NULL, stack, &err), -E2BIG, "without an environment");
-}
-
-/* Arguments that together need exactly as much as the kernel has to give, and one byte more. */
-static void total_case(uint64_t stack, uint64_t limit, const char *name)
-{
-	_cleanup_(arena_done) struct arena a = ARENA_NULL;
-	struct error err = ERROR_NULL;
-	char *argv[80] = { "/bin/true" }, *envp[] = { NULL, NULL };
-	size_t n = 1, rest;
-
-	limit -= 2 * sizeof("/bin/true") + 2 * sizeof(char *); /* file, argv[0], the variable */
-	while (limit > 110000) {
-		argv[n++] = filled(&a, "", 99999);
-		limit -= 100000 + sizeof(char *);
-	}
-	rest = (size_t)limit - sizeof("BIG=");
-	envp[0] = filled(&a, "BIG=", rest);
-	is_int(policy_env_size_check(NULL, argv, envp, stack, &err), 0, name);
-	is_int(kernel_takes(argv, envp, (rlim_t)stack), 0, "...the kernel agrees");
-	envp[0] = filled(&a, "BIG=", rest + 1);
-	is_int(policy_env_size_check(NULL, argv, envp, stack, &err), -E2BIG, "one byte more");
-	is_int(kernel_takes(argv, envp, (rlim_t)stack), -E2BIG, "...the kernel agrees");
-	ok(strstr(err.text, "the largest is ") != NULL && err.exit_status == 126, "%s", err.text);
-}
-
-static void test_size_total(void)
-{
-	total_case(8 * 1024 * 1024, 2 * 1024 * 1024, "a quarter of 8 MiB of stack");
-	total_case(1024 * 1024, 256 * 1024, "a quarter of 1 MiB of stack");
-	total_case(400 * 1024, 128 * 1024, "never less than 128 KiB");
-	total_case(64 * 1024 * 1024, 6 * 1024 * 1024, "never more than 6 MiB");
 }
 
 /* A bound that only a wrong kind of algorithm breaks; the measured time is in the output. */
@@ -438,9 +393,8 @@ int main(void)
 	test_proxy();
 	test_shapes();
 	test_report();
+	test_sorted();
 	test_tokens();
-	test_size_string();
-	test_size_total();
 	test_speed();
 	return TAP_END();
 }

@@ -162,6 +162,10 @@ static void test_objects(void)
 	is_str(verdict_of(&no_rules, &f), "allow", "/dev/null");
 	f.minor = 1;
 	is_str(verdict_of(&no_rules, &f), "refuse device", "memory under the name of /dev/null");
+	f.major = 8;
+	f.minor = 3;
+	is_str(verdict_of(&no_rules, &f), "refuse device", "the minor number alone does not count");
+	f.major = 1;
 	f.type = POLICY_FS_BLOCK;
 	f.minor = 3;
 	is_str(verdict_of(&no_rules, &f), "refuse device",

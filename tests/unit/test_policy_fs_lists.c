@@ -27,7 +27,7 @@ static void test_lists(void)
 		const char *want;
 	} cases[] = {
 		{ "/run/docker.sock", POLICY_FS_SOCKET, "allow" },
-		{ "/run/podman/podman.sock", POLICY_FS_SOCKET, "refuse unix-socket" },
+		{ "/run/podman/podman.sock", POLICY_FS_SOCKET, "refuse engine-socket" },
 		{ "/run", POLICY_FS_DIR, "refuse engine-socket" },
 		{ "/srv/tree", POLICY_FS_DIR, "refuse mounts.deny" },
 		{ "/srv/tree/ok", POLICY_FS_DIR, "allow" },

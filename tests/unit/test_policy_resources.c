@@ -8,7 +8,7 @@
 
 struct row {
 	const char *name;
-	const char *policy; /* body of the profile, NULL = built-in */
+	const char *policy;    /* body of the profile, NULL = built-in */
 	const char *resources; /* members of linux.resources */
 	const char *control;
 	const char *decision;
@@ -37,12 +37,14 @@ static void state_text(const struct spec_resources *r, char *buf, size_t size)
 	number(buf, size, "pids", r->pids_limit.set, r->pids_limit.value);
 }
 
-#define M2 "memory=2147483648 swap=2147483648"
-#define C2 " quota=200000 period=100000"
-#define P512 " pids=512"
-#define DEF M2 C2 P512
+#define M2     "memory=2147483648 swap=2147483648"
+#define C2     " quota=200000 period=100000"
+#define P512   " pids=512"
+#define DEF    M2 C2 P512
 #define REFUSE "\"resources\":{\"excess\":\"refuse\"}"
-#define BIG "\"resources\":{\"memory\":{\"max\":\"8GiB\"},\"cpu\":{\"max\":4},\"pids\":{\"max\":4096}}"
+#define BIG                                                                                        \
+	"\"resources\":{\"memory\":{\"max\":\"8GiB\"},\"cpu\":{\"max\":4},\"pids\":{\"max\":4096}" \
+	"}"
 
 static const struct row creates[] = {
 	/* clang-format off */
@@ -253,8 +255,9 @@ static void hugepages_of_the_host(void)
 
 	facts.hugepages = sizes;
 	facts.n_hugepages = 2;
-	if (!decided_make(&d, &facts, NULL, NULL, NULL, NULL,
-			  "\"resources\":{\"hugepageLimits\":[{\"pageSize\":\"1GB\",\"limit\":0}]}"))
+	if (!decided_make(
+		    &d, &facts, NULL, NULL, NULL, NULL,
+		    "\"resources\":{\"hugepageLimits\":[{\"pageSize\":\"1GB\",\"limit\":0}]}"))
 		return;
 	r = d.spec->linux_cfg->resources;
 	decided_text(&d.v, "hugetlb", got, sizeof(got));
@@ -292,11 +295,12 @@ static void rest(void)
 	_cleanup_decided_ struct decided d = { .r = 0 };
 	const struct spec_resources *r;
 
-	if (!decided_make(&d, &facts, NULL, NULL, NULL, NULL,
-			  "\"resources\":{\"memory\":{\"limit\":4294967296,\"reservation\":4294967296,"
-			  "\"disableOOMKiller\":true},\"cpu\":{\"quota\":400000,\"period\":100000,"
-			  "\"burst\":400000,\"shares\":9999,\"realtimeRuntime\":5},\"unified\":{"
-			  "\"memory.max\":\"max\",\"memory.high\":\"5\"}}"))
+	if (!decided_make(
+		    &d, &facts, NULL, NULL, NULL, NULL,
+		    "\"resources\":{\"memory\":{\"limit\":4294967296,\"reservation\":4294967296,"
+		    "\"disableOOMKiller\":true},\"cpu\":{\"quota\":400000,\"period\":100000,"
+		    "\"burst\":400000,\"shares\":9999,\"realtimeRuntime\":5},\"unified\":{"
+		    "\"memory.max\":\"max\",\"memory.high\":\"5\"}}"))
 		return;
 	r = d.spec->linux_cfg->resources;
 	is_int(r->memory->reservation.value, 2147483648ll, "reservation is not above the limit");

@@ -169,7 +169,7 @@ static int child_keyring(void)
 	unsigned perm = 0;
 	char name[64] = "";
 
-	CHECK(keyring_join("test-id", NULL, &err) == 0);
+	CHECK(keyring_join(proc, "test-id", NULL, &err) == 0);
 	ring = syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0);
 	if (ring < 0 && errno == ENOSYS)
 		return 77;
@@ -178,6 +178,24 @@ static int child_keyring(void)
 	CHECK(sscanf(text, "keyring;%*d;%*d;%x;%63s", &perm, name) == 2);
 	CHECK(strcmp(name, "_ses.test-id") == 0);
 	CHECK(perm & 0x00080000);
+	/* Once more, from inside it. */
+	CHECK(keyring_join(proc, "test-id", NULL, &err) == 0);
+	CHECK(syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0) == ring);
+	return 0;
+}
+
+/* A container's root without /proc: the label goes through the handle, or nowhere without SELinux. */
+static int child_keyring_bare(void)
+{
+	char dir[] = "/tmp/test_procattr.XXXXXX";
+
+	CHECK(mkdtemp(dir) && chdir(dir) == 0 && rmdir(dir) == 0 && chroot(".") == 0);
+	CHECK(access("/proc", F_OK) < 0);
+	if (lsm_selinux_enabled(proc))
+		CHECK(keyring_join(proc, "test-id", "no label at all", &err) < 0 &&
+		      strstr(err.text, "label of the session keyring"));
+	else
+		CHECK(keyring_join(proc, "test-id", "no label at all", &err) == 0);
 	return 0;
 }
 
@@ -199,7 +217,7 @@ static void test_lsm(void)
 
 static void test_sysctl_check(void)
 {
-	static const struct { const char *key; uint64_t ns; bool hostname; int want; } cases[] = {
+	static const struct { const char *key; uint64_t ns; bool domainname; int want; } cases[] = {
 		{ "net.ipv4.ip_forward", CLONE_NEWNET, false, 0 },
 		{ "net/ipv4/ip_forward", CLONE_NEWNET, false, 0 },
 		{ "net/ipv4/conf/eth0.5/mtu", CLONE_NEWNET, false, 0 },
@@ -213,8 +231,8 @@ static void test_sysctl_check(void)
 		{ "fs.mqueue", CLONE_NEWIPC, false, -EINVAL },
 		{ "kernel.domainname", CLONE_NEWUTS, false, 0 },
 		{ "kernel.domainname", CLONE_NEWIPC, false, -EINVAL },
-		{ "kernel.hostname", CLONE_NEWUTS, false, 0 },
-		{ "kernel.hostname", CLONE_NEWUTS, true, -EINVAL },
+		{ "kernel.domainname", CLONE_NEWUTS, true, -EINVAL },
+		{ "kernel.hostname", CLONE_NEWUTS, false, -EINVAL },
 		{ "kernel.core_pattern", ALL_NS, false, -EINVAL },
 		{ "kernel.semx", ALL_NS, false, -EINVAL },
 		{ "vm.overcommit_memory", ALL_NS, false, -EINVAL },
@@ -233,7 +251,7 @@ static void test_sysctl_check(void)
 	size_t i;
 
 	for (i = 0; i < ELEMENTSOF(cases); i++)
-		ok(sysctl_check(cases[i].key, cases[i].ns, cases[i].hostname, &err) == cases[i].want,
+		ok(sysctl_check(cases[i].key, cases[i].ns, cases[i].domainname, &err) == cases[i].want,
 		   "sysctl \"%s\" gives %d", cases[i].key, cases[i].want);
 	memset(longer, 'a', sizeof(longer));
 	memcpy(longer, "net.", 4);
@@ -371,6 +389,7 @@ int main(void)
 	in_child(child_keyring, "session keyring");
 	in_child(child_signals, "signals");
 	if (geteuid() == 0) {
+		in_child(child_keyring_bare, "session keyring without /proc");
 		in_child(child_sysctl_write, "sysctl writes");
 		in_child(child_loopback, "loopback");
 		in_child(child_device, "device move");

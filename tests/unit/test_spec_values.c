@@ -93,10 +93,10 @@ static void test_objects(void)
 		"\"hooks\":{\"startContainer\":[{\"path\":\"/h\",\"args\":[\"h\",\"1\"],\"env\":[],"
 		"\"timeout\":30}]},\"mounts\":[{\"destination\":\"data\",\"source\":\"/s\",\"options\":"
 		"[\"rbind\"]}]",
-		"\"capabilities\":{\"bounding\":[\"CAP_KILL\",\"CAP_FUTURE_2030\",\"CAP_BPF\"]},"
+		"\"capabilities\":{\"bounding\":[\"CAP_KILL\",\"CAP_FUTURE_2030\",\"kill\",\"CAP_BPF\"]},"
 		"\"scheduler\":{\"policy\":\"SCHED_DEADLINE\",\"flags\":[\"SCHED_FLAG_RESET_ON_FORK\","
 		"\"SCHED_FLAG_RECLAIM\"],\"runtime\":1,\"deadline\":2,\"period\":3},"
-		"\"ioPriority\":{\"class\":\"IOPRIO_CLASS_BE\",\"priority\":7},"
+		"\"ioPriority\":{\"class\":\"IOPRIO_CLASS_IDLE\"},"
 		"\"execCPUAffinity\":{\"initial\":\"0\",\"final\":\"0-1\"}",
 		"\"timeOffsets\":{\"boottime\":{\"secs\":-5,\"nanosecs\":999999999},\"monotonic\":{}},"
 		"\"netDevices\":{\"eth0\":{},\"eth1\":{\"name\":\"c%d\"}},\"personality\":{\"domain\":"
@@ -111,10 +111,11 @@ static void test_objects(void)
 		return;
 	l = s->linux_cfg;
 	ok(s->process->capabilities->bounding == (UINT64_C(1) << 5 | UINT64_C(1) << 39),
-	   "an unknown capability is left out");
+	   "unknown capabilities are left out");
 	is_int(s->process->scheduler->flags, 3, "scheduler flags");
 	is_int(s->process->scheduler->period, 3, "period");
-	is_int(s->process->io_priority->class_, 2, "I/O class");
+	is_int(s->process->io_priority->class_, 3, "I/O class");
+	is_int(s->process->io_priority->priority, 0, "without a level it is the first");
 	is_str(s->process->exec_cpu_affinity->final, "0-1", "affinity");
 	is_int(l->time_offsets.count, 2, "two clocks");
 	is_str(l->time_offsets.items[0].clock, "boottime", "clock name");

@@ -1,0 +1,308 @@
+/*
+ * Owns the form of egress rules: reading them, comparing them, and the short form that
+ * annotations use. What a rule opens on the wire is decided elsewhere.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include "policy/policy_internal.h"
+#include "util/parse.h"
+#include "util/str.h"
+
+#define HOST_MAX  253
+#define LABEL_MAX 63
+#define PORTS_MAX 64
+
+static const struct enum_entry protocol_entries[] = {
+	{ "tcp", IPPROTO_TCP, NULL },
+	{ "udp", IPPROTO_UDP, NULL },
+};
+static const struct enum_table protocol_table = ENUM_TABLE("protocol", protocol_entries);
+
+/* Lower-cases s in place. NULL, or what is wrong. */
+static const char *host_check(char *s)
+{
+	const char *name = str_after(s, "*.");
+	struct in_addr address;
+	size_t n, labels = 0;
+	char *p;
+
+	if (str_eq(s, "*"))
+		return "\"*\" would be every name; list names, or a cidr for addresses";
+	if (strlen(s) > HOST_MAX)
+		return "is too long for a host name";
+	if (inet_pton(AF_INET, s, &address) == 1)
+		return "is an address; write it as a cidr";
+	for (p = s; *p; p++)
+		if (*p >= 'A' && *p <= 'Z')
+			*p = (char)(*p - 'A' + 'a');
+	for (name = name ? name : s; *name; name += n + (name[n] == '.')) {
+		n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_");
+		if (n == 0 || n > LABEL_MAX || name[0] == '-' || name[n - 1] == '-')
+			return "is not a host name (\"*.\" is allowed in front only)";
+		if (name[n] && (name[n] != '.' || !name[n + 1]))
+			return "is not a host name (\"*.\" is allowed in front only)";
+		labels++;
+	}
+	if (labels == 0)
+		return "is not a host name";
+	/* "*.com" is a whole registry; a single label is fine for names of one's own network. */
+	if (s[0] == '*' && labels < 2)
+		return "a wildcard needs at least two labels behind it";
+	return NULL;
+}
+
+static bool bits_equal(const uint8_t *a, const uint8_t *b, unsigned bits)
+{
+	uint8_t mask = (uint8_t)(0xff00 >> (bits % 8));
+
+	if (memcmp(a, b, bits / 8) != 0)
+		return false;
+	return bits % 8 == 0 || (a[bits / 8] & mask) == (b[bits / 8] & mask);
+}
+
+/* NULL, or what is wrong. */
+static const char *cidr_parse(const char *text, struct policy_rule *r)
+{
+	static const uint8_t zero[16];
+	char address[INET6_ADDRSTRLEN];
+	const char *slash = strchr(text, '/');
+	size_t len = slash ? (size_t)(slash - text) : strlen(text);
+	uint8_t rest[16];
+	uint32_t prefix;
+	unsigned i, bits;
+
+	if (len >= sizeof(address))
+		return "is not an address range";
+	memcpy(address, text, len);
+	address[len] = '\0';
+	r->family = strchr(address, ':') ? AF_INET6 : AF_INET;
+	bits = r->family == AF_INET6 ? 128 : 32;
+	if (inet_pton(r->family, address, r->address) != 1)
+		return "is not an address range, as 10.20.0.0/16";
+	prefix = bits;
+	if (slash && (parse_u32(slash + 1, &prefix) < 0 || prefix > bits))
+		return "has no valid prefix length";
+	r->prefix = (uint8_t)prefix;
+	memcpy(rest, r->address, sizeof(rest));
+	for (i = 0; i < prefix; i++)
+		rest[i / 8] &= (uint8_t) ~(0x80 >> (i % 8));
+	if (memcmp(rest, zero, bits / 8) != 0)
+		return "has bits set behind its prefix length";
+	return NULL;
+}
+
+static JSON_HANDLER(get_host)
+{
+	char **host = target;
+	const char *why;
+	int r = json_get_string(ctx, field, value, target, err);
+
+	if (r < 0)
+		return r;
+	why = host_check(*host);
+	return why ? json_error(ctx, value, err, -EINVAL, "\"%.100s\": %s", *host, why) : 0;
+}
+
+static JSON_HANDLER(get_cidr)
+{
+	struct policy_rule *rule =
+		(struct policy_rule *)((char *)target - offsetof(struct policy_rule, cidr));
+	const char *why;
+	int r = json_get_string(ctx, field, value, target, err);
+
+	if (r < 0)
+		return r;
+	why = cidr_parse(rule->cidr, rule);
+	return why ? json_error(ctx, value, err, -EINVAL, "\"%.100s\" %s", rule->cidr, why) : 0;
+}
+
+static JSON_HANDLER(get_ports)
+{
+	struct policy_rule *rule =
+		(struct policy_rule *)((char *)target - offsetof(struct policy_rule, ports));
+	const struct json *j;
+	uint64_t port;
+
+	if (value->type != JSON_ARRAY || value->kids.count == 0 || value->kids.count > PORTS_MAX)
+		return json_error(ctx, value, err, -EINVAL,
+				  "must be an array of 1 to %d port numbers; leave it out for all",
+				  PORTS_MAX);
+	rule->ports = arena_calloc(ctx->arena, value->kids.count, sizeof(*rule->ports));
+	if (!rule->ports)
+		return error_oom(err);
+	for (j = value->kids.first; j; j = j->next) {
+		if (j->type != JSON_NUMBER || json_to_u64(j, &port) < 0 || port < 1 || port > 65535)
+			return json_error(ctx, j, err, -EINVAL,
+					  "must be a port number from 1 to 65535");
+		rule->ports[rule->n_ports++] = (uint16_t)port;
+	}
+	return 0;
+}
+
+static const struct json_field rule_fields[] = {
+	{ .name = "host", .fn = get_host, .offset = offsetof(struct policy_rule, host) },
+	{ .name = "cidr", .fn = get_cidr, .offset = offsetof(struct policy_rule, cidr) },
+	{ .name = "ports", .fn = get_ports, .offset = offsetof(struct policy_rule, ports) },
+	{ .name = "protocol",
+	  .fn = json_get_enum,
+	  .arg = &protocol_table,
+	  .offset = offsetof(struct policy_rule, protocol) },
+	{ .name = "metadata",
+	  .fn = json_get_bool,
+	  .offset = offsetof(struct policy_rule, metadata) },
+	{ .name = NULL },
+};
+const struct json_object policy_rule_type = { .size = sizeof(struct policy_rule),
+					      .fields = rule_fields };
+
+static const char *rule_check(const struct policy_rule *r)
+{
+	if (!r->host == !r->cidr)
+		return "must have either host or cidr";
+	if (r->metadata && (!r->cidr || r->prefix != (r->family == AF_INET6 ? 128 : 32)))
+		return "metadata needs a cidr that is one address";
+	return NULL;
+}
+
+JSON_HANDLER(policy_get_rules)
+{
+	struct policy_value *v = target;
+	struct policy_rule *rules;
+	const struct json *j;
+	const char *why;
+	size_t len = ctx->path_len, i = 0;
+	int r;
+
+	if (value->type != JSON_ARRAY)
+		return json_error(ctx, value, err, -EINVAL, "must be an array, is %s",
+				  json_type_phrase(value->type));
+	if (value->kids.count > POLICY_RULES_MAX)
+		return json_error(ctx, value, err, -E2BIG, "more than %d rules", POLICY_RULES_MAX);
+	rules = arena_calloc(ctx->arena, value->kids.count, sizeof(*rules));
+	if (!rules)
+		return error_oom(err);
+	for (j = value->kids.first; j; j = j->next, i++) {
+		json_path_push(ctx, "[%zu]", i);
+		r = json_dispatch(ctx, &policy_rule_type, j, &rules[i], err);
+		if (r < 0)
+			return r;
+		why = rule_check(&rules[i]);
+		if (why)
+			return json_error(ctx, j, err, -EINVAL, "%s", why);
+		rules[i].from.file = ctx->name;
+		rules[i].from.offset = j->offset;
+		rules[i].from.path = arena_strdup(ctx->arena, ctx->path);
+		if (!rules[i].from.path)
+			return error_oom(err);
+		json_path_pop(ctx, len);
+	}
+	v->rules = rules;
+	v->n_rules = i;
+	return policy_value_begin(ctx, value, v, err);
+}
+
+/* Cuts ":PORT" off; in "[X]:PORT" the brackets, too. False: the port is none. */
+static bool take_port(char **text, struct arena *arena, struct policy_rule *r)
+{
+	char *end = *text + strlen(*text), *colon = NULL;
+	uint32_t port;
+
+	if (**text == '[') {
+		end = strchr(*text, ']');
+		if (!end || (end[1] && end[1] != ':'))
+			return false;
+		colon = end[1] ? end + 1 : NULL;
+		*end = '\0';
+		(*text)++;
+	} else if (strchr(*text, ':') == strrchr(*text, ':')) {
+		colon = strchr(*text, ':');
+	}
+	if (!colon)
+		return true;
+	*colon = '\0';
+	if (parse_u32(colon + 1, &port) < 0 || port < 1 || port > 65535)
+		return false;
+	r->ports = arena_alloc(arena, sizeof(*r->ports));
+	if (!r->ports)
+		return false;
+	r->ports[0] = (uint16_t)port;
+	r->n_ports = 1;
+	return true;
+}
+
+int policy_rule_from_text(const char *text, struct arena *arena, struct policy_rule *ret,
+			  const char **ret_why)
+{
+	struct policy_rule r = { .family = 0 };
+	char *s = arena_strdup(arena, text), *protocol;
+	struct in6_addr scratch;
+
+	if (!s)
+		return -ENOMEM;
+	*ret_why = "is neither HOST[:PORT][/tcp|/udp] nor CIDR[:PORT] nor [CIDR]:PORT";
+	protocol = strrchr(s, '/');
+	if (protocol && enum_from_name(&protocol_table, protocol + 1, &r.protocol) == 0)
+		*protocol = '\0';
+	if (!take_port(&s, arena, &r))
+		return -EINVAL;
+	if (strchr(s, '/') || strchr(s, ':') || inet_pton(AF_INET, s, &scratch) == 1) {
+		*ret_why = cidr_parse(s, &r);
+		r.cidr = s;
+	} else {
+		*ret_why = host_check(s);
+		r.host = s;
+	}
+	if (*ret_why)
+		return -EINVAL;
+	*ret = r;
+	return 0;
+}
+
+static bool host_covers(const char *p, const char *q)
+{
+	size_t lp, lq = strlen(q);
+
+	if (str_eq(p, q))
+		return true;
+	if (p[0] != '*')
+		return false;
+	/* ".example.org" at the end, with something in front: not "evil-example.org". */
+	lp = strlen(++p);
+	return lq > lp && str_eq(q + lq - lp, p);
+}
+
+static bool rule_covers(const struct policy_rule *p, const struct policy_rule *q, uint16_t port)
+{
+	size_t i;
+
+	if (p->protocol && p->protocol != q->protocol)
+		return false;
+	if (q->metadata && !p->metadata)
+		return false;
+	if (!p->host != !q->host)
+		return false;
+	if (p->host ? !host_covers(p->host, q->host)
+		    : p->family != q->family || p->prefix > q->prefix ||
+			      !bits_equal(p->address, q->address, p->prefix))
+		return false;
+	for (i = 0; i < p->n_ports; i++)
+		if (p->ports[i] == port)
+			return true;
+	return p->n_ports == 0;
+}
+
+bool policy_rules_cover(const struct policy_rule *rules, size_t n, const struct policy_rule *q)
+{
+	size_t i, k;
+
+	/* Port 0: every port, which only a rule without ports covers. */
+	for (k = 0; k < (q->n_ports ? q->n_ports : 1); k++) {
+		for (i = 0; i < n; i++)
+			if (rule_covers(&rules[i], q, q->n_ports ? q->ports[k] : 0))
+				break;
+		if (i == n)
+			return false;
+	}
+	return true;
+}

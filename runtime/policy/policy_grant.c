@@ -1,0 +1,120 @@
+/*
+ * What requests make of the controls that act while the container runs: time, egress,
+ * output, sessions. A request can only take away; asking for less recording is asking
+ * for more.
+ */
+#include "policy/policy_internal.h"
+
+static uint64_t decide_time(struct policy_work *w, const char *control,
+			    const struct policy_limit *limit, const struct opt_u64 *asked)
+{
+	const struct policy_ask ask = {
+		.control = control, .given = true, .value = asked->value, .text = policy_time_text
+	};
+
+	if (!asked->set)
+		return limit->def.n;
+	return policy_limit_decide(w, limit, &w->profile->time.excess, &ask);
+}
+
+static void decide_egress(struct policy_work *w)
+{
+	const struct policy_value *allow = &w->profile->egress.allow;
+	const struct policy_request *req = w->req;
+	bool asked = req->has_egress;
+	size_t n = asked ? req->n_egress : allow->n_rules, i;
+	const struct policy_rule *rules = asked ? req->egress : allow->rules;
+	const struct policy_rule **list;
+
+	if (n == 0)
+		return;
+	list = arena_calloc(&w->v->arena, n, sizeof(*list));
+	if (!list) {
+		w->failed = true;
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		list[i] = &rules[i];
+		if (!asked)
+			continue;
+		/* The annotation's own words are kept in the origin. */
+		if (policy_rules_cover(allow->rules, allow->n_rules, &rules[i]))
+			policy_note(w->v, "egress", POLICY_KEPT, allow, rules[i].from.file,
+				    rules[i].from.file);
+		else
+			policy_refuse(w->v, "egress", allow, rules[i].from.file,
+				      "add a rule for \"%.100s\" to %s", rules[i].from.file,
+				      policy_place(w->v, allow));
+	}
+	w->v->grant.egress = list;
+	w->v->grant.n_egress = n;
+}
+
+static void decide_output(struct policy_work *w)
+{
+	const struct policy_value *least = &w->profile->audit.output_max_bytes,
+				  *most = &w->profile->audit.output_request_max;
+	const struct opt_u64 *asked = &w->req->audit_output;
+	uint64_t max = MAX(least->n, most->n);
+	char a[POLICY_TEXT_MAX], g[POLICY_TEXT_MAX];
+
+	w->v->grant.audit_output = least->n;
+	if (!asked->set)
+		return;
+	policy_bytes_text(a, asked->value);
+	if (asked->value < least->n) {
+		policy_refuse(w->v, "audit", least, a, "lower %s", policy_place(w->v, least));
+		return;
+	}
+	w->v->grant.audit_output = MIN(asked->value, max);
+	policy_note(w->v, "audit", asked->value > max ? POLICY_CLAMPED : POLICY_KEPT, most, a,
+		    policy_bytes_text(g, w->v->grant.audit_output));
+}
+
+static void decide_session(struct policy_work *w)
+{
+	const struct policy_value *rule = &w->profile->mounts.session;
+	const struct policy_request *req = w->req;
+	size_t n = rule->list.count, all = n + req->session_paths.count, i;
+	const char **paths;
+
+	if (req->session.set && !req->session.value && n > 0) {
+		policy_refuse(w->v, "session", rule, "no session", "empty %s",
+			      policy_place(w->v, rule));
+		return;
+	}
+	w->v->grant.session_rootfs = req->session.set && req->session.value;
+	if (w->v->grant.session_rootfs)
+		policy_note(w->v, "session", POLICY_KEPT, rule, "the root filesystem",
+			    "the root filesystem");
+	if (all == 0)
+		return;
+	paths = arena_calloc(&w->v->arena, all, sizeof(*paths));
+	if (!paths) {
+		w->failed = true;
+		return;
+	}
+	for (i = 0; i < n; i++)
+		paths[i] = rule->list.items[i];
+	for (; i < all; i++) {
+		paths[i] = req->session_paths.items[i - n];
+		policy_note(w->v, "session", POLICY_KEPT, rule, paths[i], paths[i]);
+	}
+	w->v->grant.session_paths = paths;
+	w->v->grant.n_session_paths = all;
+}
+
+void policy_do_grants(struct policy_work *w)
+{
+	const struct policy_profile *p = w->profile;
+	struct policy_grant *g = &w->v->grant;
+
+	g->seccomp_profile = p->seccomp.profile.text;
+	g->time_container =
+		decide_time(w, "container time", &p->time.container, &w->req->time_container);
+	g->time_exec = decide_time(w, "exec time", &p->time.exec, &w->req->time_exec);
+	g->time_grace = p->time.grace.n;
+	decide_egress(w);
+	decide_output(w);
+	decide_session(w);
+}

@@ -65,6 +65,9 @@ int create_fill_record(struct create *c, struct error *err)
 	rec->rootless = c->rootless;
 	rec->systemd_cgroup = c->env->cgroup_manager == CGROUP_MANAGER_SYSTEMD;
 	rec->no_new_keyring = c->opt->no_new_keyring;
+	rec->profile = arena_strdup(&rec->arena, c->guard.profile.name);
+	if (!rec->profile)
+		return error_oom(err);
 	if (c->plan->has_process)
 		verify_expect(&c->plan->process, &c->filter, c->guard.profile.passthrough, &rec->expect);
 	if (c->guard.verdict.grant.affinity) {

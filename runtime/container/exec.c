@@ -115,7 +115,7 @@ static int exec_load(struct exec *e, struct error *err)
 		return r;
 	r = exec_request_build(e->opt, e->spec->process, &e->arena, &proc, err);
 	if (r == 0)
-		r = guard_reopen(e->h.dir_fd, &e->guard, err);
+		r = guard_reopen(e->h.dir_fd, e->h.view.record->profile, &e->guard, err);
 	if (r == 0)
 		r = guard_narrow_process(&e->guard, &proc, e->spec->process, &e->arena, &host, err);
 	if (r < 0)

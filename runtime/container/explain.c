@@ -41,7 +41,7 @@ static int load(struct explain *x, struct error *err)
 	size_t len;
 	int r;
 
-	r = guard_reopen(x->h.dir_fd, &x->guard, err);
+	r = guard_reopen(x->h.dir_fd, x->h.view.record->profile, &x->guard, err);
 	if (r == 0)
 		r = file_read_all(x->h.dir_fd, STATE_VERDICT_FILE, VERDICT_BYTES_MAX, &text, &len, err);
 	if (r == 0)

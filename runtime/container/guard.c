@@ -4,7 +4,6 @@
  */
 #include "container/guard.h"
 
-#include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -61,21 +60,25 @@ int guard_open(const struct container_env *env, const struct str_map *annotation
 	return r;
 }
 
-int guard_reopen(int dir_fd, struct guard *ret, struct error *err)
+int guard_reopen(int dir_fd, const char *profile, struct guard *ret, struct error *err)
 {
 	_cleanup_free_ char *text = NULL;
-	const char *name;
 	size_t len;
 	int r;
 
-	r = file_read_all(dir_fd, STATE_POLICY_FILE, POLICY_BYTES_MAX, &text, &len, err);
+	if (!profile)
+		return error_text(err, -EINVAL, "the container's record names no policy profile: it was made by an older "
+				  "agentrun; only kill and delete work on it");
+	if (policy_profile_fixed(profile)) {
+		r = policy_builtin(&ret->policy, err);
+	} else {
+		r = file_read_all(dir_fd, STATE_POLICY_FILE, POLICY_BYTES_MAX, &text, &len, err);
+		if (r == 0)
+			r = policy_parse(STATE_POLICY_FILE, text, len, &ret->policy, err);
+	}
 	if (r == 0)
-		r = policy_parse(STATE_POLICY_FILE, text, len, &ret->policy, err);
-	if (r < 0)
-		return error_prefix(err, "policy of the container as it was at create");
-	name = policy_profile_name(ret->policy, 0);
-	assert(name);
-	return policy_profile_get(ret->policy, name, &ret->profile, err);
+		r = policy_profile_get(ret->policy, profile, &ret->profile, err);
+	return r < 0 ? error_prefix(err, "policy of the container as it was at create") : 0;
 }
 
 void guard_done(struct guard *g)
@@ -146,10 +149,31 @@ static int check_sizes(const struct spec_process *proc, struct error *err)
 	return policy_env_size_check(NULL, proc->args.items, proc->env.items, limit, err);
 }
 
+/* A request that would only seem to be granted is worse than a refused one. */
+static int check_request(const struct policy_request *r, struct error *err)
+{
+	const char *key = r->has_egress				     ? "egress.allow" :
+			  r->time_container.set			     ? "time.container" :
+			  r->time_exec.set			     ? "time.exec" :
+			  r->audit_output.set			     ? "audit.output" :
+			  r->session.set || r->session_paths.count > 0 ? "session" :
+								       NULL;
+
+	if (!key)
+		return 0;
+	return error_text(err, -EPERM,
+			  "policy: annotation org.agentrun.%s asks for a control that this version does not enforce: remove it",
+			  key);
+}
+
 int guard_narrow(struct guard *g, struct spec *spec, const struct guard_host *host, struct error *err)
 {
 	struct policy_facts facts;
 	int r;
+
+	r = check_request(&g->request, err);
+	if (r < 0)
+		return r;
 
 	r = guard_facts(g, spec, host, &g->arena, &facts, err);
 	if (r == 0 && !g->profile.passthrough)

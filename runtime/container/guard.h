@@ -43,8 +43,8 @@ struct guard_host {
  * an error that names it.
  */
 int guard_open(const struct container_env *env, const struct str_map *annotations, struct guard *ret, struct error *err);
-/* The profile a container was created under, from its state folder. */
-int guard_reopen(int dir_fd, struct guard *ret, struct error *err);
+/* The profile a container was created under: profile and folder from its record. */
+int guard_reopen(int dir_fd, const char *profile, struct guard *ret, struct error *err);
 void guard_done(struct guard *g);
 #define _cleanup_guard_ _cleanup_(guard_done)
 

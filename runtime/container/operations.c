@@ -150,7 +150,7 @@ int container_update(const struct container_env *env, const char *id, struct spe
 				    .rootless = h.view.record->rootless };
 	r = lifecycle_check(OP_UPDATE, &h.view, err);
 	if (r == 0)
-		r = guard_reopen(h.dir_fd, &guard, err);
+		r = guard_reopen(h.dir_fd, h.view.record->profile, &guard, err);
 	if (r == 0)
 		r = guard_narrow_resources(&guard, res, &guard.arena, &host, err);
 	return r < 0 ? r : cgroup_update(&h.cgroup, res, err);

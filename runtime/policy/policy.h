@@ -135,6 +135,8 @@ static inline void policy_freep(struct policy **p)
 bool policy_sealed(const struct policy *p);
 /* The names of all profiles, the file's first, then the shipped ones; NULL behind the last. */
 const char *policy_profile_name(const struct policy *p, size_t i);
+/* Whether a shipped profile of that name is the same under every policy. */
+bool policy_profile_fixed(const char *name);
 /* A profile with everything it inherits. */
 int policy_profile_get(const struct policy *p, const char *name, struct policy_profile *ret, struct error *err);
 /*

@@ -12,6 +12,11 @@
 		.name = (name_), .fn = (fn_), .offset = offsetof(struct policy, member_) \
 	}
 
+bool policy_profile_fixed(const char *name)
+{
+	return str_eq(name, "sandbox") || str_eq(name, "passthrough");
+}
+
 static int check_profile_name(struct json_ctx *ctx, const struct json *j, bool builtin,
 			      struct error *err)
 {
@@ -19,7 +24,7 @@ static int check_profile_name(struct json_ctx *ctx, const struct json *j, bool b
 		return json_error(ctx, j, err, -EINVAL, "\"%.100s\" is not %s", j->key,
 				  policy_list_names.what);
 	/* What they promise does not depend on a file. */
-	if (!builtin && (str_eq(j->key, "sandbox") || str_eq(j->key, "passthrough")))
+	if (!builtin && policy_profile_fixed(j->key))
 		return json_error(ctx, j, err, -EINVAL,
 				  "the profile %s is fixed; give yours another name and let it "
 				  "inherit \"builtin:%s\"",

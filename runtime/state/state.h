@@ -51,6 +51,7 @@ struct state_record {
 	struct state_cgroup_dir *cgroup_dirs;
 	size_t n_cgroup_dirs;
 	char *cgroup_scope;
+	char *profile; /* of the policy */
 	struct state_expect expect;
 	char *verified; /* how expect was checked: "exec-stop", "after-exec"; NULL = not yet */
 	char *affinity; /* CPU list that all its processes get; NULL = leave */

@@ -28,7 +28,7 @@ struct state_doc {
 	bool pid_ns_private, systemd_cgroup, rootless, no_new_keyring, terminal;
 	uint32_t cgroup_layout, cgroup_manager;
 	struct json_list cgroup_dirs;
-	char *cgroup_scope, *intel_rdt_group, *affinity, *verified;
+	char *cgroup_scope, *intel_rdt_group, *affinity, *verified, *profile;
 	struct state_expect *expect;
 	struct str_map annotations;
 };
@@ -88,6 +88,7 @@ static const struct json_field doc_fields[] = {
 	FIELD("intelRdtGroup", intel_rdt_group, json_get_string, 0, NULL),
 	FIELD("affinity", affinity, json_get_string, 0, NULL),
 	FIELD("expect", expect, json_get_object_ptr, 0, &expect_type),
+	FIELD("profile", profile, json_get_string, 0, NULL),
 	FIELD("verified", verified, json_get_string, 0, NULL),
 	FIELD("annotations", annotations, json_get_str_map, 0, NULL),
 	{ 0 },
@@ -230,6 +231,7 @@ int state_parse(const char *data, size_t len, struct state_record **ret, struct 
 	rec->intel_rdt_group = doc.intel_rdt_group;
 	rec->affinity = doc.affinity;
 	rec->verified = doc.verified;
+	rec->profile = doc.profile;
 	if (doc.expect) {
 		rec->expect = *doc.expect;
 		rec->expect.set = true;
@@ -338,6 +340,7 @@ int state_format(const struct state_record *rec, char **ret_text, struct error *
 	json_string(w, "cgroupScope", rec->cgroup_scope);
 	json_string(w, "intelRdtGroup", rec->intel_rdt_group);
 	json_string(w, "affinity", rec->affinity);
+	json_string(w, "profile", rec->profile);
 	json_string(w, "verified", rec->verified);
 	if (rec->expect.set)
 		write_expect(w, &rec->expect);

@@ -293,6 +293,34 @@ cgroup_of() {
 	refused 'org.agentrun.seccomp'
 }
 
+@test "requests: a control that this version does not have is refused, not nodded through" {
+	edit '.annotations["org.agentrun.egress.allow"] = "pypi.org:443"'
+	refused 'does not enforce'
+	edit '.annotations = {"org.agentrun.time.container": "10s"}'
+	refused 'does not enforce'
+}
+
+@test "exec and update under the fixed profiles" {
+	AGENTRUN_FLAGS="--profile passthrough"
+	start_sleeper
+	call exec "$ID" echo hello
+	works hello
+	call update --pids-limit 100000 "$ID"
+	works
+	[ "$(cat "$(controller pids)/pids.max")" = 100000 ]
+	call explain "$ID"
+	works
+	[[ $output = *"nothing to verify"* ]]
+}
+
+@test "the sandbox profile is chosen by the annotation of a pod's first container, and has no exec" {
+	edit '.annotations["io.kubernetes.cri.container-type"] = "sandbox"'
+	start_sleeper
+	[ "$(cat "$(controller pids)/pids.max")" = 16 ]
+	call exec "$ID" true
+	fails 255 'exec'
+}
+
 @test "passthrough: the operator's flag gives the specification alone" {
 	edit '.process.noNewPrivileges = false'
 	args cat /proc/self/status

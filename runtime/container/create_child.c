@@ -306,6 +306,7 @@ static int do_prepare(void *ctx, struct error *err)
 		.hook_stderr = spec_annotation(c->spec, "run.oci.hooks.stderr"),
 		.keep_fds = c->listen_fds + c->opt->preserve_fds,
 		.listen_fds = c->listen_fds,
+		.gate_fds = { c->gate_fd, c->launch.sync_child },
 		.error_sock = -EBADF,
 	};
 	r = process_prepare(p, err);

@@ -285,6 +285,20 @@ static void own_stdio(const struct creds *c)
 			log_debugf("give descriptor %d to uid %u: %s", fd, c->uid, strerrordesc_np(errno));
 }
 
+/*
+ * What was opened on the host must not be within reach of the image's paths, nor stay open in a
+ * process that may wait for days at the gate (CVE-2024-21626).
+ */
+static int leave_host(struct process *p, struct error *err)
+{
+	const int keep[] = { p->proc_fd, p->rootfs_fd, p->listener_sock, p->gate_fds[0], p->gate_fds[1] };
+	int r;
+
+	log_forget();
+	r = fd_close_others(3 + p->keep_fds, keep, ELEMENTSOF(keep));
+	return r < 0 ? error_set(err, r, "close the host's descriptors") : 0;
+}
+
 int process_prepare(struct process *p, struct error *err)
 {
 	struct fs_identity *saved;
@@ -294,6 +308,9 @@ int process_prepare(struct process *p, struct error *err)
 	assert(p->plan);
 	assert(p->rootfs_fd >= 0);
 
+	r = leave_host(p, err);
+	if (r < 0)
+		return r;
 	r = prepare_env(p, err);
 	if (r < 0)
 		return r;

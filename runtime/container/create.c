@@ -39,11 +39,12 @@ static int do_spawn(void *ctx, struct error *err)
 	struct create *c = ctx;
 
 	/*
-	 * Processes of a shared pid namespace must not trace the child or read its descriptors
-	 * (CVE-2016-9962). In a new one there is nobody, and a namespace's root could not write
-	 * its own /proc/self files.
+	 * No other process may trace the child or read its descriptors (CVE-2016-9962). Even in a new
+	 * pid namespace those around it see it, and whoever has root's uid is the owner of the user
+	 * namespace that we make, whatever capabilities it lacks. An unprivileged user's own children
+	 * stay within reach of his other programs.
 	 */
-	if (!(c->ns.create & CLONE_NEWPID) && prctl(PR_SET_DUMPABLE, 0) < 0)
+	if ((!(c->ns.create & CLONE_NEWPID) || !(c->rootless || c->in_userns)) && prctl(PR_SET_DUMPABLE, 0) < 0)
 		return error_set(err, -errno, "make the container's process undumpable");
 	c->launch.ns = &c->ns;
 	c->launch.cgroup = &c->cgroup;

@@ -189,6 +189,7 @@ static void create_init(struct create *c, const struct container_env *env,
 		.listener_sock = -EBADF,
 		.gate_fd = -EBADF,
 		.launch = LAUNCH_NULL,
+		.notify = NOTIFY_NULL,
 		.master_fd = -EBADF,
 		.rootfs_fd = -EBADF,
 		.pty_slave = -EBADF,
@@ -212,6 +213,7 @@ static void create_done(struct create *c)
 	if (c->plan)
 		devnodes_trees_done(c->plan->devices, c->plan->n_devices);
 	launch_done(&c->launch);
+	notify_done(&c->notify);
 	filter_done(&c->filter);
 	cgroup_done(&c->cgroup);
 	c->record = state_record_free(c->record);
@@ -248,12 +250,16 @@ static int run_start(struct create *c, struct error *err)
 {
 	int r;
 
-	r = proto_send(c->launch.sync_parent, PROTO_START, 0, err);
+	r = notify_open(c->dir_fd, &c->notify, err);
+	if (r == 0)
+		r = proto_send(c->launch.sync_parent, PROTO_START, 0, err);
 	if (r == 0)
 		r = proto_await_exec(c->launch.sync_parent, err);
-	if (r < 0)
-		return r;
-	return container_poststart(c->record, c->spec, err);
+	if (r == 0)
+		r = container_poststart(c->record, c->spec, err);
+	if (r == 0 && c->opt->detach)
+		r = notify_wait(&c->notify, &c->launch.ref, c->launch.ref.pid, err);
+	return r;
 }
 
 int container_run(const struct container_env *env, const struct container_create_options *opt, int *ret_status,
@@ -273,7 +279,7 @@ int container_run(const struct container_env *env, const struct container_create
 		if (r < 0)
 			create_undo(&c);
 		else if (!opt->detach)
-			r = process_wait_foreground(&c.launch.ref, c.master_fd, &status, err);
+			r = process_wait_foreground(&c.launch.ref, c.master_fd, &c.notify, &status, err);
 		if (r == 0 && !opt->detach && !opt->keep)
 			r = container_release(c.root_fd, opt->id, c.record, &c.cgroup, c.spec, &cleanup);
 		if (r < 0 && cleanup.code < 0)

@@ -103,6 +103,7 @@ static int do_start_hooks(void *ctx, struct error *err)
 	struct process *p = ctx;
 	struct hook_env env = {
 		.kind = "startContainer",
+		.swept = true,
 		.state_json = p->hook_state,
 		.default_env = p->env,
 		.stdout_file = p->hook_stdout,

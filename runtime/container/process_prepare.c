@@ -138,9 +138,12 @@ static int identity_assume(const struct creds *c, struct fs_identity *saved, str
 		return error_set(err, -errno, "set supplementary groups for the look-up of the command");
 	saved->gid = (gid_t)setfsgid(c->gid);
 	saved->uid = (uid_t)setfsuid(c->uid);
-	/* A change of fsuid away from 0 drops the file capabilities; for root they must go by hand. */
-	if (!c->set_caps || c->uid != saved->uid)
+	if (!c->set_caps)
 		return 0;
+	/*
+	 * Those that the process will have when it calls execve: a change of fsuid away from 0 has
+	 * dropped all of them, and for root they must go by hand.
+	 */
 	caps = saved->caps;
 	caps.effective &= c->caps.effective | ~CAPS_FILE_ACCESS;
 	r = caps_set(&caps);

@@ -32,6 +32,8 @@
  */
 #define BUDGET_MAX     50
 #define BUDGET_STEP_MS 100
+/* More than a queue holds (net.unix.max_dgram_qlen): a survivor that goes on talking is cut off. */
+#define DRAIN_MAX 1024
 
 const char *notify_host_socket(void)
 {
@@ -131,7 +133,7 @@ static void hand_on(struct notify *n, const char *text, size_t len, unsigned sta
 		n->ready = true;
 }
 
-void notify_relay(struct notify *n)
+bool notify_relay(struct notify *n)
 {
 	char data[NOTIFY_MESSAGE_MAX + 1], text[NOTIFY_MESSAGE_MAX + 64];
 	unsigned state;
@@ -140,16 +142,25 @@ void notify_relay(struct notify *n)
 
 	/* recv(2) has no place for descriptors: the kernel closes what comes with the message. */
 	got = recv(n->sock, data, sizeof(data), MSG_DONTWAIT | MSG_TRUNC);
-	if (got <= 0)
-		return;
+	if (got < 0)
+		return false;
 	len = (size_t)got > sizeof(data) ? 0 : notify_filter(data, (size_t)got, text, &state);
 	if (len == 0) {
 		log_debugf("notification of %zd bytes from the container: nothing in it may be handed on", got);
-		return;
+		return true;
 	}
 	if ((state & NOTIFY_READY) && n->main_pid > 0)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "MAINPID=%d\n", n->main_pid);
 	hand_on(n, text, len, state);
+	return true;
+}
+
+void notify_drain(struct notify *n)
+{
+	int i;
+
+	for (i = 0; i < DRAIN_MAX && n->sock >= 0 && notify_relay(n); i++)
+		;
 }
 
 /* sd_notify_barrier(3): the manager closes the pipe when it has read everything before. */
@@ -188,7 +199,7 @@ int notify_wait(struct notify *n, const struct pidref *init, pid_t main_pid, str
 		}
 		/* The last words of one that has ended count, too. */
 		if (fds[0].revents)
-			notify_relay(n);
+			(void)notify_relay(n);
 		else if (fds[1].revents)
 			return 0;
 	}

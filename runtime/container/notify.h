@@ -54,8 +54,13 @@ int notify_dir_make(int dir_fd, struct mount_op *op, int proc_fd, struct error *
  * container that was created without, nothing is opened and the other functions do nothing.
  */
 int notify_open(int dir_fd, struct notify *ret, struct error *err);
-/* Reads and hands on one datagram; never fails: what cannot be handed on is lost, as with sd_notify(3). */
-void notify_relay(struct notify *n);
+/*
+ * Reads one datagram and hands it on; false: there was none. What cannot be handed on is lost, as with
+ * sd_notify(3).
+ */
+bool notify_relay(struct notify *n);
+/* What was said before the container ended. */
+void notify_drain(struct notify *n);
 /*
  * Until READY was handed on, or init ended. main_pid: whom the service manager shall watch from then on.
  * Returns when the manager has seen the message, as the sender may end now.

@@ -197,7 +197,7 @@ int filter_for_profile(const struct spec *spec, bool rootless, struct filter *re
 
 static void relay(void *arg)
 {
-	notify_relay(arg);
+	(void)notify_relay(arg);
 }
 
 int process_wait_foreground(struct pidref *ref, int master_fd, struct notify *notify, int *ret_status,
@@ -205,10 +205,13 @@ int process_wait_foreground(struct pidref *ref, int master_fd, struct notify *no
 {
 	struct wait_also also = { .fd = notify ? notify->sock : -EBADF, .fn = relay, .arg = notify };
 	const struct wait_also *also_or_none = also.fd >= 0 ? &also : NULL;
+	int r;
 
-	if (master_fd >= 0)
-		return tty_proxy_run(master_fd, ref, also_or_none, ret_status, err);
-	return wait_forwarding(ref, also_or_none, ret_status, err);
+	r = master_fd >= 0 ? tty_proxy_run(master_fd, ref, also_or_none, ret_status, err) :
+			     wait_forwarding(ref, also_or_none, ret_status, err);
+	if (notify)
+		notify_drain(notify);
+	return r;
 }
 
 int process_receive_master(int *fd, struct error *err)

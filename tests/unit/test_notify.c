@@ -164,50 +164,56 @@ static void test_relay(void)
 	is_int(relay_open(&n, &host, &client), 0, "connect to it");
 	(void)snprintf(path, sizeof(path), "%s/" STATE_NOTIFY_DIR "/notify.sock", folder);
 	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0666, "its mode, whatever the umask");
-	notify_relay(&n);
+	(void)notify_relay(&n);
 	is_str(heard(host), "", "nothing was said");
 
 	say(client, "STATUS=one\nMAINPID=7");
 	say(client, "MAINPID=8");
 	say(client, "READY=1");
-	notify_relay(&n);
+	(void)notify_relay(&n);
 	is_str(heard(host), "STATUS=one\n", "what is harmless");
-	notify_relay(&n);
+	(void)notify_relay(&n);
 	is_str(heard(host), "", "what is not");
 	ok(!n.ready, "not ready yet");
-	notify_relay(&n);
+	(void)notify_relay(&n);
 	is_str(heard(host), "READY=1\n", "ready, without a process to watch");
 	ok(n.ready, "now");
 	n.main_pid = 4711;
 	say(client, "READY=1");
-	notify_relay(&n);
+	(void)notify_relay(&n);
 	is_str(heard(host), "READY=1\nMAINPID=4711\n", "ready, and whom to watch");
 
 	memset(big, '\n', sizeof(big));
 	memcpy(big, "READY=1", 7);
 	ok(send(client, big, sizeof(big), 0) == (ssize_t)sizeof(big), "a datagram that is too long");
-	notify_relay(&n);
+	(void)notify_relay(&n);
 	is_str(heard(host), "", "is dropped");
 	ok(send(client, "", 0, 0) == 0, "an empty datagram");
 	say(client, "WATCHDOG=1");
-	notify_relay(&n);
-	notify_relay(&n);
+	ok(notify_relay(&n), "was there");
+	ok(notify_relay(&n), "and another one");
+	ok(!notify_relay(&n), "and no more");
 	is_str(heard(host), "WATCHDOG=1\n", "does not stop the next");
 
 	before = open_fds();
 	for (i = 0; i < FD_SEND_MAX; i++)
 		fds[i] = client;
 	is_int(fd_send(client, "STATUS=fds", 10, fds, FD_SEND_MAX), 0, "descriptors");
-	notify_relay(&n);
+	(void)notify_relay(&n);
 	is_str(heard(host), "STATUS=fds\n", "go nowhere");
 	is_int(open_fds(), before, "and are not ours");
+	say(client, "STATUS=1");
+	say(client, "STOPPING=1");
+	notify_drain(&n);
+	is_str(heard(host), "STATUS=1\n", "all that is left");
+	is_str(heard(host), "STOPPING=1\n", "to the last");
 	(void)close(client);
 	(void)close(host);
 
 	/* The manager has gone: no signal, no failure. */
 	is_int(unix_connect_datagram(path, &client, &err), 0, "connect again");
 	say(client, "STATUS=nobody hears");
-	notify_relay(&n);
+	(void)notify_relay(&n);
 	ok(true, "alive");
 	(void)close(client);
 	notify_done(&n);
@@ -222,20 +228,20 @@ static void test_flood(void)
 	is_int(relay_open(&n, &host, &client), 0, "a relay");
 	for (i = 0; i < 500; i++) {
 		say(client, "STATUS=flood");
-		notify_relay(&n);
+		(void)notify_relay(&n);
 		got += *heard(host) != '\0';
 	}
 	ok(got >= 50 && got < 100, "%d of 500 messages at once are handed on", got);
 	say(client, "READY=1");
-	notify_relay(&n);
+	(void)notify_relay(&n);
 	is_str(heard(host), "READY=1\n", "the first READY always is");
 	say(client, "READY=1");
-	notify_relay(&n);
+	(void)notify_relay(&n);
 	is_str(heard(host), "", "others are not");
 	(void)usleep(450000);
 	for (got = 0, i = 0; i < 20; i++) {
 		say(client, "WATCHDOG=1");
-		notify_relay(&n);
+		(void)notify_relay(&n);
 		got += *heard(host) != '\0';
 	}
 	ok(got >= 4 && got < 12, "%d after a while", got);

@@ -38,6 +38,8 @@ static int do_wait_go(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 
+	/* It says that the parent is at work. */
+	(void)close(take_fd(&c->lock_fd));
 	return launch_child(&c->launch, &c->host_pid, err);
 }
 
@@ -169,7 +171,8 @@ static int do_hooks(void *ctx, struct error *err)
 		.kind = "createContainer",
 		.state_json = state,
 		.cwd = c->plan->rootfs,
-		.default_env = c->plan->has_process ? c->plan->process.env : NULL,
+		/* A program of the host: the image must not choose its libraries (CVE-2025-23266). */
+		.default_env = environ,
 		.stdout_file = spec_annotation(c->spec, "run.oci.hooks.stdout"),
 		.stderr_file = spec_annotation(c->spec, "run.oci.hooks.stderr"),
 	};

@@ -103,3 +103,11 @@ without_mount() {
 call_leaking() {
 	call "$@" 4<"$CANARY" 5</ 6</proc 7</sys/fs/cgroup 8<"$CANARY/file" 9<"$T"
 }
+
+# absent REGEX FILE...: no line of the files matches (a "! grep" would not end a test).
+absent() {
+	if grep -E "$@"; then
+		echo "must not be there"
+		return 1
+	fi
+}

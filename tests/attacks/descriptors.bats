@@ -184,7 +184,7 @@ runtime_untouched() {
 	wait_for 12 has_status stopped
 	cat "$ROOTFS/tmp/result"
 	grep -q '^reached' "$ROOTFS/tmp/result"
-	! grep WROTE "$ROOTFS/tmp/result"
+	absent WROTE "$ROOTFS/tmp/result"
 	runtime_untouched
 }
 
@@ -203,7 +203,7 @@ scan_while() {
 	wait
 	cat "$T/background.out" "$T/background.err"
 	grep -qx 'seen some' "$T/background.out"
-	! grep -E "$NO_FIND" "$T/background.out"
+	absent "$NO_FIND" "$T/background.out"
 }
 
 one_more() {

@@ -267,6 +267,18 @@ static int device(char **argv)
 	return 0;
 }
 
+/* pty: has a terminal that no session has taken, and waits. */
+static int pty(char **argv)
+{
+	int fd = open("/dev/ptmx", O_RDWR | O_NOCTTY);
+
+	(void)argv;
+	if (fd < 0 || unlockpt(fd) < 0)
+		return 2;
+	pause();
+	return 0;
+}
+
 /* tty: whether the process has a controlling terminal. */
 static int tty(char **argv)
 {
@@ -293,7 +305,8 @@ int main(int argc, char **argv)
 	} verbs[] = {
 		{ "swap", 2, swap },	      { "scan", 2, scan },	  { "look", 2, look_one },
 		{ "overwrite", 2, overwrite }, { "with-key", 2, with_key }, { "find-key", 1, find_key },
-		{ "device", 3, device },      { "tty", 0, tty },	  { "write", 2, write_verb },
+		{ "device", 3, device },      { "tty", 0, tty },
+		{ "pty", 0, pty },	     	  { "write", 2, write_verb },
 	};
 	size_t i;
 

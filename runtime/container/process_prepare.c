@@ -68,7 +68,7 @@ static char *home_of(int rootfs_fd, uid_t uid)
 	size_t len;
 	char *home = NULL;
 
-	if (rootfs_openat(rootfs_fd, "etc/passwd", O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0, &fd) == 0 &&
+	if (rootfs_openat(rootfs_fd, "etc/passwd", O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, &fd) == 0 &&
 	    fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    fd_read_all(fd, PASSWD_BYTES_MAX, &text, &len) == 0)
 		home = passwd_home(text, uid);

@@ -308,6 +308,9 @@ static inline void spec_freep(struct spec **s)
 const struct spec_namespace *spec_namespace_find(const struct spec *s, uint64_t type);
 /* The annotation's value, or NULL. */
 const char *spec_annotation(const struct spec *s, const char *key);
-/* `agentrun spec`: the default configuration as indented JSON text (malloc'ed). */
-int spec_default_json(bool rootless, uint32_t uid, uint32_t gid, char **ret_text,
+/*
+ * `agentrun spec`: the default configuration as indented JSON text (malloc'ed), with a cgroup
+ * namespace where cgroup_ns.
+ */
+int spec_default_json(bool rootless, bool cgroup_ns, uint32_t uid, uint32_t gid, char **ret_text,
 		      struct error *err);

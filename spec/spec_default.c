@@ -131,18 +131,19 @@ static void write_id_map(struct json_writer *w, const char *key, uint32_t host_i
 	json_array_end(w);
 }
 
-static void write_namespaces(struct json_writer *w, bool rootless)
+static void write_namespaces(struct json_writer *w, bool rootless, bool cgroup_ns)
 {
 	static const char *const rootful_types[] = { "pid", "network", "ipc",
 						     "uts", "mount",   "cgroup" };
 	static const char *const rootless_types[] = {
-		"pid", "ipc", "uts", "mount", "cgroup", "user"
+		"pid", "ipc", "uts", "mount", "user", "cgroup"
 	};
 	const char *const *types = rootless ? rootless_types : rootful_types;
 	size_t i;
 
 	json_array_begin(w, "namespaces");
-	for (i = 0; i < ELEMENTSOF(rootful_types); i++) {
+	/* The last one is the cgroup namespace. */
+	for (i = 0; i < ELEMENTSOF(rootful_types) - (cgroup_ns ? 0 : 1); i++) {
 		json_object_begin(w, NULL);
 		json_string(w, "type", types[i]);
 		json_object_end(w);
@@ -150,7 +151,8 @@ static void write_namespaces(struct json_writer *w, bool rootless)
 	json_array_end(w);
 }
 
-static void write_linux(struct json_writer *w, bool rootless, uint32_t uid, uint32_t gid)
+static void write_linux(struct json_writer *w, bool rootless, bool cgroup_ns, uint32_t uid,
+			uint32_t gid)
 {
 	json_object_begin(w, "linux");
 	if (rootless) {
@@ -166,13 +168,14 @@ static void write_linux(struct json_writer *w, bool rootless, uint32_t uid, uint
 		json_array_end(w);
 		json_object_end(w);
 	}
-	write_namespaces(w, rootless);
+	write_namespaces(w, rootless, cgroup_ns);
 	write_list(w, "maskedPaths", default_masked, ELEMENTSOF(default_masked));
 	write_list(w, "readonlyPaths", default_readonly, ELEMENTSOF(default_readonly));
 	json_object_end(w);
 }
 
-int spec_default_json(bool rootless, uint32_t uid, uint32_t gid, char **ret_text, struct error *err)
+int spec_default_json(bool rootless, bool cgroup_ns, uint32_t uid, uint32_t gid, char **ret_text,
+		      struct error *err)
 {
 	_cleanup_json_writer_ struct json_writer *w = json_writer_new(8);
 
@@ -187,7 +190,7 @@ int spec_default_json(bool rootless, uint32_t uid, uint32_t gid, char **ret_text
 	json_object_end(w);
 	json_string(w, "hostname", "agentrun");
 	write_mounts(w, rootless);
-	write_linux(w, rootless, uid, gid);
+	write_linux(w, rootless, cgroup_ns, uid, gid);
 	json_object_end(w);
 	return json_take(w, ret_text, err);
 }

@@ -4,6 +4,7 @@
  * number are kept.
  */
 #include "spec/spec_internal.h"
+#include "util/log.h"
 #include "util/str.h"
 
 static SPEC_HANDLER(get_rule_type)
@@ -38,18 +39,30 @@ static SPEC_HANDLER(get_rule_number)
 	return 0;
 }
 
+/* Letters that mean nothing are left out, as runc does; with none left it is a mistake. */
 static SPEC_HANDLER(get_access)
 {
 	char **s = target;
+	char *from, *to;
 	int r = json_get_string(ctx, field, value, target, err);
 
-	if (r < 0)
+	if (r < 0 || !*s)
 		return r;
-	if (*s && (*s)[strspn(*s, "rwm")] != '\0')
-		return json_error(ctx, value, err, -EINVAL,
-				  "unknown access \"%s\" (letters out of r, w, m)", *s);
-	if (*s && **s == '\0')
+	if (**s == '\0') {
 		*s = NULL;
+		return 0;
+	}
+	for (from = to = *s; *from; from++)
+		if (strchr("rwm", *from))
+			*to++ = *from;
+	if (to == *s)
+		return json_error(ctx, value, err, -EINVAL,
+				  "unknown access \"%s\" (letters out of r, w, m)", value->text);
+	if (to != from) {
+		*to = '\0';
+		log_warningf("%s: %s (offset %zu): access \"%s\" is taken as \"%s\"", ctx->name,
+			     ctx->path, value->offset, value->text, *s);
+	}
 	return 0;
 }
 

@@ -37,7 +37,10 @@ static int run(struct command_ctx *ctx, void *opts, const struct command_args *a
 	const struct kill_options *o = opts;
 	struct kill_job job = { .sig = SIGTERM, .all = o->all };
 
-	if (args->count > 1 && parse_signal(args->items[1], &job.sig) < 0)
+	/* kill(2)'s 0: nothing is sent, only looked whether it could be. */
+	if (args->count > 1 && str_eq(args->items[1], "0"))
+		job.sig = 0;
+	else if (args->count > 1 && parse_signal(args->items[1], &job.sig) < 0)
 		return error_text(err, -EINVAL, "unknown signal \"%s\"", args->items[1]);
 	return command_for_each(ctx, args->items[0], o->regex, kill_one, &job, err);
 }
@@ -46,7 +49,8 @@ const struct command cmd_kill = {
 	.name = "kill",
 	.summary = "send a signal to a container",
 	.synopsis = "[options] ID [SIGNAL]",
-	.details = "SIGNAL is a number or a name with or without SIG; the default is TERM.",
+	.details = "SIGNAL is a number or a name with or without SIG; the default is TERM. 0 only\n"
+		   "checks that there is something to signal.",
 	.options = options,
 	.options_size = sizeof(struct kill_options),
 	.options_first = true,

@@ -3,6 +3,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "commands/commands.h"
@@ -23,6 +25,17 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
+/*
+ * Only there do containers get a cgroup namespace by default, as with other runtimes: configurations
+ * and tests made for cgroup v1 add one themselves.
+ */
+static bool cgroups_unified(void)
+{
+	struct statfs fs;
+
+	return statfs("/sys/fs/cgroup", &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
 static int run(struct command_ctx *ctx, void *opts, const struct command_args *args,
 	       struct error *err)
 {
@@ -32,7 +45,7 @@ static int run(struct command_ctx *ctx, void *opts, const struct command_args *a
 	_cleanup_free_ char *text = NULL;
 	int r;
 
-	r = spec_default_json(o->rootless, geteuid(), getegid(), &text, err);
+	r = spec_default_json(o->rootless, cgroups_unified(), geteuid(), getegid(), &text, err);
 	if (r < 0)
 		return r;
 	dir = open(bundle, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -43,5 +43,8 @@ int command_limits_merge(const struct command_limits *limits, struct arena *aren
 	merge_cpu(res->cpu, &limits->cpu);
 	OVERLAY(res->block_io->weight, limits->block_io.weight);
 	OVERLAY(res->pids_limit, limits->pids_limit);
+	/* In a document 0 may mean "as it is" (Docker); as an option somebody has typed it. */
+	if (limits->pids_limit.set && limits->pids_limit.value == 0)
+		res->pids_limit.value = 1;
 	return 0;
 }

@@ -40,11 +40,12 @@ static int do_spawn(void *ctx, struct error *err)
 	struct create *c = ctx;
 
 	/*
-	 * Processes of a shared pid namespace must not trace the child or read its descriptors
-	 * (CVE-2016-9962). In a new one there is nobody, and a namespace's root could not write
-	 * its own /proc/self files.
+	 * No other process may trace the child or read its descriptors (CVE-2016-9962). Even in a new
+	 * pid namespace those around it see it, and whoever has root's uid is the owner of the user
+	 * namespace that we make, whatever capabilities it lacks. An unprivileged user's own children
+	 * stay within reach of his other programs.
 	 */
-	if (!(c->ns.create & CLONE_NEWPID) && prctl(PR_SET_DUMPABLE, 0) < 0)
+	if ((!(c->ns.create & CLONE_NEWPID) || !(c->rootless || c->in_userns)) && prctl(PR_SET_DUMPABLE, 0) < 0)
 		return error_set(err, -errno, "make the container's process undumpable");
 	c->launch.ns = &c->ns;
 	c->launch.cgroup = &c->cgroup;
@@ -189,6 +190,7 @@ void create_init(struct create *c, const struct container_env *env,
 		.listener_sock = -EBADF,
 		.gate_fd = -EBADF,
 		.launch = LAUNCH_NULL,
+		.notify = NOTIFY_NULL,
 		.master_fd = -EBADF,
 		.rootfs_fd = -EBADF,
 		.pty_slave = -EBADF,
@@ -212,6 +214,7 @@ void create_done(struct create *c)
 	if (c->plan)
 		devnodes_trees_done(c->plan->devices, c->plan->n_devices);
 	launch_done(&c->launch);
+	notify_done(&c->notify);
 	filter_done(&c->filter);
 	cgroup_done(&c->cgroup);
 	c->record = state_record_free(c->record);
@@ -250,14 +253,18 @@ static int run_start(struct create *c, struct error *err)
 	const char *how = NULL;
 	int r;
 
-	r = start_verified(c->launch.sync_parent, c->launch.ref.pid, c->proc_fd, &c->record->expect, &how, err);
-	if (r < 0)
-		return r;
-	c->record->verified = (char *)how;
-	r = state_write(c->dir_fd, c->record, err);
-	if (r < 0)
-		return r;
-	return container_poststart(c->record, c->spec, err);
+	r = notify_open(c->dir_fd, &c->notify, err);
+	if (r == 0)
+		r = start_verified(c->launch.sync_parent, c->launch.ref.pid, c->proc_fd, &c->record->expect, &how, err);
+	if (r == 0) {
+		c->record->verified = (char *)how;
+		r = state_write(c->dir_fd, c->record, err);
+	}
+	if (r == 0)
+		r = container_poststart(c->record, c->spec, err);
+	if (r == 0 && c->opt->detach)
+		r = notify_wait(&c->notify, &c->launch.ref, c->launch.ref.pid, err);
+	return r;
 }
 
 int container_run(const struct container_env *env, const struct container_create_options *opt, int *ret_status,
@@ -277,7 +284,7 @@ int container_run(const struct container_env *env, const struct container_create
 		if (r < 0)
 			create_undo(&c);
 		else if (!opt->detach)
-			r = process_wait_foreground(&c.launch.ref, c.master_fd, &status, err);
+			r = process_wait_foreground(&c.launch.ref, c.master_fd, &c.notify, &status, err);
 		if (r == 0 && !opt->detach && !opt->keep)
 			r = container_release(c.root_fd, opt->id, c.record, &c.cgroup, c.spec, &cleanup);
 		if (r < 0 && cleanup.code < 0)

@@ -12,6 +12,7 @@
 #include "container/phase.h"
 #include "container/process_exec.h"
 #include "container/launch.h"
+#include "container/notify.h"
 #include "filter/filter.h"
 #include "os/intelrdt.h"
 #include "os/ns.h"
@@ -43,6 +44,7 @@ struct create {
 	struct filter filter;
 	struct ns_spec ns;
 	struct launch launch; /* the init process, and the socket pair to it */
+	struct notify notify; /* run under NOTIFY_SOCKET */
 	int master_fd; /* run without console socket: the pty's master, received from the child */
 
 	/* undone when a phase fails */

@@ -169,7 +169,8 @@ static int do_hooks(void *ctx, struct error *err)
 		.kind = "createContainer",
 		.state_json = state,
 		.cwd = c->plan->rootfs,
-		.default_env = c->plan->has_process ? c->plan->process.env : NULL,
+		/* A program of the host: the image must not choose its libraries (CVE-2025-23266). */
+		.default_env = environ,
 		.stdout_file = spec_annotation(c->spec, "run.oci.hooks.stdout"),
 		.stderr_file = spec_annotation(c->spec, "run.oci.hooks.stderr"),
 	};
@@ -313,6 +314,7 @@ static int do_prepare(void *ctx, struct error *err)
 		.hook_stderr = spec_annotation(c->spec, "run.oci.hooks.stderr"),
 		.keep_fds = c->listen_fds + c->opt->preserve_fds,
 		.listen_fds = c->listen_fds,
+		.gate_fds = { c->gate_fd, c->launch.sync_child },
 		.error_sock = -EBADF,
 	};
 	r = process_prepare(p, err);

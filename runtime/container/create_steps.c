@@ -139,6 +139,7 @@ static int narrow(struct create *c, struct error *err)
 
 int create_plan(void *ctx, struct error *err)
 {
+	_cleanup_free_ char *notify_dir = NULL;
 	struct create *c = ctx;
 	struct plan_request req = {
 		.id = c->opt->id,
@@ -153,6 +154,11 @@ int create_plan(void *ctx, struct error *err)
 	};
 	int r;
 
+	/* No state root: only the policy's verdict is wanted. */
+	r = c->root ? notify_dir_path(c->root, c->opt->id, &notify_dir, err) : 0;
+	if (r < 0)
+		return r;
+	req.notify_dir = notify_dir;
 	r = narrow(c, err);
 	if (r == 0)
 		r = plan_build(c->spec, &req, &c->plan, err);
@@ -206,6 +212,7 @@ static int open_console(struct create *c, struct error *err)
 static int prepare_mounts(struct create *c, struct error *err)
 {
 	bool userns = (c->plan->ns_create & CLONE_NEWUSER) != 0;
+	size_t n = c->plan->n_mounts - (c->plan->notify ? 1 : 0); /* not there yet */
 	int userns_fd = -EBADF;
 	size_t i;
 	int r;
@@ -216,7 +223,7 @@ static int prepare_mounts(struct create *c, struct error *err)
 	/* Without privilege over the host's mounts the child does what it can itself. */
 	if (geteuid() != 0)
 		return 0;
-	for (i = 0; i < c->plan->n_mounts; i++) {
+	for (i = 0; i < n; i++) {
 		struct mount_op *op = &c->plan->mounts[i];
 
 		if (op->kind != MOUNT_BIND || mount_source_in_rootfs(op, c->plan->rootfs))
@@ -295,6 +302,11 @@ int create_reserve(void *ctx, struct error *err)
 	r = file_replace(c->dir_fd, STATE_CONFIG_FILE, c->config_text, c->config_len, 0600, 0, err);
 	if (r < 0)
 		return r;
+	if (c->plan->notify) {
+		r = notify_dir_make(c->dir_fd, &c->plan->mounts[c->plan->n_mounts - 1], c->proc_fd, err);
+		if (r < 0)
+			return r;
+	}
 	r = guard_store(&c->guard, c->dir_fd, err);
 	if (r < 0 || c->is_run)
 		return r;

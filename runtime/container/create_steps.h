@@ -22,8 +22,12 @@ int create_rdt_attach(struct create *c, struct error *err);
 int process_oom_score_adj(int proc_fd, pid_t pid, int64_t value, bool rootless, struct error *err);
 /* Compiled filter of a profile, through the cache of /run/agentrun/filters when there is one. */
 int filter_for_profile(const struct spec *spec, bool rootless, struct filter *ret, struct error *err);
-/* Foreground: proxies the terminal (master_fd >= 0) or forwards signals until the process has exited. */
-int process_wait_foreground(struct pidref *ref, int master_fd, int *ret_status, struct error *err);
+/*
+ * Foreground: proxies the terminal (master_fd >= 0) or forwards signals until the process has exited,
+ * and notifications of the container where there are any (notify may be NULL).
+ */
+int process_wait_foreground(struct pidref *ref, int master_fd, struct notify *notify, int *ret_status,
+			    struct error *err);
 /* poststart hooks; a failure kills nothing here. */
 int container_poststart(const struct state_record *rec, const struct spec *spec, struct error *err);
 /* On the own end of a console pair: receives the pty's master and replaces *fd by it. */

@@ -242,7 +242,8 @@ static int exec_run(struct exec *e, int *ret_status, struct error *err)
 		return r;
 	}
 	if (!e->opt->detach) {
-		r = process_wait_foreground(&e->launch.ref, e->plan.terminal ? e->master_fd : -EBADF, &status, err);
+		r = process_wait_foreground(&e->launch.ref, e->plan.terminal ? e->master_fd : -EBADF, NULL, &status,
+					    err);
 		if (r < 0)
 			return r;
 	}

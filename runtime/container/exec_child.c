@@ -162,6 +162,7 @@ void exec_child(void *arg)
 	e->process.filter = &e->filter;
 	e->process.listener_sock = e->listener_sock;
 	e->process.keep_fds = e->keep_fds;
+	e->process.gate_fds[1] = e->launch.sync_child;
 	e->process.listen_fds = e->keep_fds - e->opt->preserve_fds;
 	e->process.is_exec = true;
 	if (phases_run(exec_phases, ELEMENTSOF(exec_phases), e, &err) < 0 ||

@@ -42,6 +42,7 @@ int container_start(const struct container_env *env, const char *id, struct erro
 {
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
 	_cleanup_spec_ struct spec *spec = NULL;
+	_cleanup_notify_ struct notify notify = NOTIFY_NULL;
 	struct error cleanup = ERROR_NULL;
 	const char *how = NULL;
 	int r;
@@ -57,6 +58,9 @@ int container_start(const struct container_env *env, const char *id, struct erro
 		return r;
 	if (!spec->process)
 		return error_text(err, -EINVAL, "cannot start container %s: its configuration has no process", id);
+	r = notify_open(h.dir_fd, &notify, err);
+	if (r < 0)
+		return r;
 	r = gate_start(&h, &how, err);
 	if (r == 0) {
 		h.view.record->verified = (char *)how;
@@ -64,6 +68,8 @@ int container_start(const struct container_env *env, const char *id, struct erro
 	}
 	if (r == 0)
 		r = container_poststart(h.view.record, spec, err);
+	if (r == 0)
+		r = notify_wait(&notify, &h.init, h.init.pid, err);
 	/* runtime-spec: a start that fails stops the container; its resources wait for delete. */
 	if (r < 0 && h.init.pid > 0 && handle_kill_all(&h, &cleanup) < 0)
 		log_warningf("stop container %s after its failed start: %s", id, cleanup.text);

@@ -35,6 +35,24 @@ static int do_labels(void *ctx, struct error *err)
 	return 0;
 }
 
+/*
+ * The kernel looks up the program, a script's interpreter and an ELF file's while close-on-exec
+ * descriptors are still open: /proc/self/fd/N/../bin/sh, or a link to it in the image, would be the
+ * host's (CVE-2024-21626). So nothing of the host may be open at all.
+ */
+static int do_let_go(void *ctx, struct error *err)
+{
+	struct process *p = ctx;
+	const int keep[] = { p->error_sock, p->listener_sock };
+	int r;
+
+	r = fd_close_others(3 + p->keep_fds, keep, ELEMENTSOF(keep));
+	if (r < 0)
+		return error_set(err, r, "close the host's descriptors");
+	p->proc_fd = p->rootfs_fd = -EBADF;
+	return 0;
+}
+
 static int do_bounding(void *ctx, struct error *err)
 {
 	return creds_drop_bounding(&((struct process *)ctx)->plan->creds, err);
@@ -85,6 +103,7 @@ static int do_start_hooks(void *ctx, struct error *err)
 	struct process *p = ctx;
 	struct hook_env env = {
 		.kind = "startContainer",
+		.swept = true,
 		.state_json = p->hook_state,
 		.default_env = p->env,
 		.stdout_file = p->hook_stdout,
@@ -135,6 +154,7 @@ static int do_signals(void *ctx, struct error *err)
 
 static const struct phase nnp_phases[] = {
 	{ "labels", do_labels, "before the drop: writing attr/exec may need privilege" },
+	{ "let-go", do_let_go, "after the last use of the proc handle, before the program is looked up" },
 	{ "bounding-set", do_bounding, "needs CAP_SETPCAP, which the next steps remove" },
 	{ "ids", do_ids, "after the bounding set, before the capability sets that a change of uid would clear" },
 	{ "capabilities", do_caps, "after the ids: the sets that execve will see" },
@@ -149,6 +169,7 @@ static const struct phase nnp_phases[] = {
 
 static const struct phase no_nnp_phases[] = {
 	{ "labels", do_labels, "before the drop: writing attr/exec may need privilege" },
+	{ "let-go", do_let_go, "after the last use of the proc handle, before the program is looked up" },
 	{ "umask", do_umask, "any time; with the process's own attributes" },
 	{ "signals", do_signals, "before hooks and the program: both expect default handlers" },
 	{ "descriptors", do_descriptors, "before the filter, which may know no close_range; all that is opened later is close-on-exec" },

@@ -23,6 +23,7 @@ struct process {
 	const char *hook_state; /* their stdin */
 	const char *hook_stdout, *hook_stderr; /* files for their output, NULL = captured */
 	unsigned keep_fds; /* descriptors 3 … 3+keep_fds-1 go to the process */
+	int gate_fds[2]; /* what the process waits on until its start, or -EBADF */
 	unsigned listen_fds; /* the first of them are for socket activation: LISTEN_FDS says so (sd_listen_fds(3)) */
 	bool is_exec;
 	/* found by process_prepare() */
@@ -36,6 +37,7 @@ struct process {
 	((struct process){ .proc_fd = -EBADF,                                                      \
 			   .rootfs_fd = -EBADF,                                                    \
 			   .listener_sock = -EBADF,                                                \
+			   .gate_fds = { -EBADF, -EBADF },                                         \
 			   .error_sock = -EBADF })
 
 /*

@@ -68,7 +68,7 @@ static char *home_of(int rootfs_fd, uid_t uid)
 	size_t len;
 	char *home = NULL;
 
-	if (rootfs_openat(rootfs_fd, "etc/passwd", O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0, &fd) == 0 &&
+	if (rootfs_openat(rootfs_fd, "etc/passwd", O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, &fd) == 0 &&
 	    fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    fd_read_all(fd, PASSWD_BYTES_MAX, &text, &len) == 0)
 		home = passwd_home(text, uid);
@@ -138,9 +138,12 @@ static int identity_assume(const struct creds *c, struct fs_identity *saved, str
 		return error_set(err, -errno, "set supplementary groups for the look-up of the command");
 	saved->gid = (gid_t)setfsgid(c->gid);
 	saved->uid = (uid_t)setfsuid(c->uid);
-	/* A change of fsuid away from 0 drops the file capabilities; for root they must go by hand. */
-	if (!c->set_caps || c->uid != saved->uid)
+	if (!c->set_caps)
 		return 0;
+	/*
+	 * Those that the process will have when it calls execve: a change of fsuid away from 0 has
+	 * dropped all of them, and for root they must go by hand.
+	 */
 	caps = saved->caps;
 	caps.effective &= c->caps.effective | ~CAPS_FILE_ACCESS;
 	r = caps_set(&caps);
@@ -285,6 +288,20 @@ static void own_stdio(const struct creds *c)
 			log_debugf("give descriptor %d to uid %u: %s", fd, c->uid, strerrordesc_np(errno));
 }
 
+/*
+ * What was opened on the host must not be within reach of the image's paths, nor stay open in a
+ * process that may wait for days at the gate (CVE-2024-21626).
+ */
+static int leave_host(struct process *p, struct error *err)
+{
+	const int keep[] = { p->proc_fd, p->rootfs_fd, p->listener_sock, p->gate_fds[0], p->gate_fds[1] };
+	int r;
+
+	log_forget();
+	r = fd_close_others(3 + p->keep_fds, keep, ELEMENTSOF(keep));
+	return r < 0 ? error_set(err, r, "close the host's descriptors") : 0;
+}
+
 int process_prepare(struct process *p, struct error *err)
 {
 	struct fs_identity *saved;
@@ -294,6 +311,9 @@ int process_prepare(struct process *p, struct error *err)
 	assert(p->plan);
 	assert(p->rootfs_fd >= 0);
 
+	r = leave_host(p, err);
+	if (r < 0)
+		return r;
 	r = prepare_env(p, err);
 	if (r < 0)
 		return r;

@@ -195,9 +195,23 @@ int filter_for_profile(const struct spec *spec, bool rootless, struct filter *re
 	return r < 0 ? error_prefix(err, "seccomp profile") : 0;
 }
 
-int process_wait_foreground(struct pidref *ref, int master_fd, int *ret_status, struct error *err)
+static void relay(void *arg)
 {
-	return master_fd >= 0 ? tty_proxy_run(master_fd, ref, ret_status, err) : wait_forwarding(ref, ret_status, err);
+	(void)notify_relay(arg);
+}
+
+int process_wait_foreground(struct pidref *ref, int master_fd, struct notify *notify, int *ret_status,
+			    struct error *err)
+{
+	struct wait_also also = { .fd = notify ? notify->sock : -EBADF, .fn = relay, .arg = notify };
+	const struct wait_also *also_or_none = also.fd >= 0 ? &also : NULL;
+	int r;
+
+	r = master_fd >= 0 ? tty_proxy_run(master_fd, ref, also_or_none, ret_status, err) :
+			     wait_forwarding(ref, also_or_none, ret_status, err);
+	if (notify)
+		notify_drain(notify);
+	return r;
 }
 
 int process_receive_master(int *fd, struct error *err)

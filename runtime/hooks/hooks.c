@@ -100,6 +100,7 @@ static int hook_run(const struct spec_hook *h, const struct hook_env *env, struc
 		.input = env->state_json,
 		.input_len = strlen(env->state_json),
 		.output_max = HOOK_OUTPUT_MAX,
+		.swept = env->swept,
 	};
 	int status = 0, r;
 

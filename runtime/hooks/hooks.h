@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "spec/spec.h"
 #include "util/error.h"
 
@@ -14,6 +16,8 @@ struct hook_env {
 	char *const *default_env; /* used when the hook has none (stage dependent); NULL = empty */
 	/* Annotations run.oci.hooks.stdout and .stderr: appended to; NULL = captured. */
 	const char *stdout_file, *stderr_file;
+	/* As in struct spawn. */
+	bool swept;
 };
 
 /*

@@ -138,14 +138,15 @@ static int open_existing(const struct mount_op *op, const struct mount_ctx *ctx,
 			 int *ret_fd, struct error *err)
 {
 	bool linked = false;
-	int r;
+	int flags = O_PATH, r;
 
+	/* Only the last link is not followed then; those before it lead elsewhere as well. */
 	if (op->dest_nofollow)
-		return rootfs_openat(ctx->rootfs_fd, dest, O_PATH | O_NOFOLLOW, 0, ret_fd);
-	r = rootfs_openat_resolve(ctx->rootfs_fd, dest, O_PATH, 0, RESOLVE_NO_SYMLINKS, ret_fd);
+		flags |= O_NOFOLLOW;
+	r = rootfs_openat_resolve(ctx->rootfs_fd, dest, flags, 0, RESOLVE_NO_SYMLINKS, ret_fd);
 	if (r == -ELOOP) {
 		linked = true;
-		r = rootfs_openat(ctx->rootfs_fd, dest, O_PATH, 0, ret_fd);
+		r = rootfs_openat(ctx->rootfs_fd, dest, flags, 0, ret_fd);
 	}
 	if (r < 0 || !linked)
 		return r;

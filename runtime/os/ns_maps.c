@@ -339,15 +339,19 @@ int ns_userns_for_maps(int proc_fd, const struct id_maps *uids, const struct id_
 	_cleanup_(pidref_done) struct pidref child = PIDREF_NULL;
 	struct error reap_err = ERROR_NULL;
 	int fd = -EBADF, status, r;
+	pid_t pid = 0;
 
 	assert(ret_fd);
 
 	r = ns_spawn(&spec, -EBADF, proc_fd, idle_forever, NULL, &child, err);
 	if (r < 0)
 		return error_prefix(err, "user namespace for id-mapped mounts");
-	r = ns_write_maps(proc_fd, child.pid, uids, gids, err);
+	/* Sources inside the container's root are mapped by its first process, whose procfs is the host's. */
+	r = procfs_pid_of(proc_fd, child.fd, &pid, err);
 	if (r == 0)
-		r = procfs_open_ns(proc_fd, child.pid, "user", &fd, err);
+		r = ns_write_maps(proc_fd, pid, uids, gids, err);
+	if (r == 0)
+		r = procfs_open_ns(proc_fd, pid, "user", &fd, err);
 	(void)pidref_signal(&child, SIGKILL);
 	(void)pidref_reap(&child, &status, &reap_err);
 	if (r < 0)

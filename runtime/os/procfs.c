@@ -15,6 +15,7 @@
 
 #include "os/syscalls.h"
 #include "util/fd.h"
+#include "util/parse.h"
 
 #define PROCFS_READ_MAX ((size_t)64 * 1024)
 /* The root directory of every procfs instance has this inode number (PROC_ROOT_INO). */
@@ -199,6 +200,36 @@ int procfs_open_ns(int proc_fd, pid_t pid, const char *name, int *ret_fd, struct
 	if (n < 0)
 		return error_set(err, n, "open namespace /proc/%s/%s", dir, name);
 	*ret_fd = n;
+	return 0;
+}
+
+int procfs_pid_of(int proc_fd, int pidfd, pid_t *ret, struct error *err)
+{
+	_cleanup_free_ char *text = NULL;
+	char path[40];
+	const char *p;
+	uint32_t pid;
+	char *end;
+	int r;
+
+	assert(proc_fd >= 0 && pidfd >= 0);
+	assert(ret);
+
+	(void)snprintf(path, sizeof(path), "self/fdinfo/%d", pidfd);
+	r = procfs_read(proc_fd, path, &text, err);
+	if (r < 0)
+		return r;
+	p = strstr(text, "\nPid:\t");
+	if (!p)
+		return error_text(err, -EBADMSG, "descriptor %d refers to no process", pidfd);
+	p += strlen("\nPid:\t");
+	end = strchr(p, '\n');
+	if (end)
+		*end = '\0';
+	/* -1: reaped; 0: not in that namespace. */
+	if (parse_u32(p, &pid) < 0 || pid == 0 || pid > INT32_MAX)
+		return error_text(err, -ESRCH, "the process of descriptor %d: no such process in /proc", pidfd);
+	*ret = (pid_t)pid;
 	return 0;
 }
 

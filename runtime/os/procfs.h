@@ -32,5 +32,10 @@ int procfs_reopen(int proc_fd, int fd, int flags, int *ret_fd, struct error *err
  * The one other magic link that is followed on purpose.
  */
 int procfs_open_ns(int proc_fd, pid_t pid, const char *name, int *ret_fd, struct error *err);
+/*
+ * The number that a process has in the pid namespace of this procfs, which after a clone into a new
+ * one is not our own any more; -ESRCH when it is gone or not visible there.
+ */
+int procfs_pid_of(int proc_fd, int pidfd, pid_t *ret, struct error *err);
 /* Field 22 of PROC/PID/stat in clock ticks and the state letter; -ESRCH when there is no such process. */
 int procfs_stat(int proc_fd, pid_t pid, unsigned long long *ret_start, char *ret_state, struct error *err);

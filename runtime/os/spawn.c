@@ -120,7 +120,7 @@ static _noreturn_ void child_run(const struct spawn_run *run)
 	if (dup2(run->in.r, STDIN_FILENO) < 0 ||
 	    dup2(s->out_fd > 2 ? s->out_fd : run->out.w, STDOUT_FILENO) < 0 ||
 	    dup2(s->err_fd > 2 ? s->err_fd : run->err.w, STDERR_FILENO) < 0 ||
-	    fd_cloexec_from(3) < 0)
+	    (!s->swept && fd_cloexec_from(3) < 0))
 		child_fail(run, SPAWN_STEP_STREAMS);
 	(void)execve(s->path, s->argv, s->envp ? s->envp : no_env);
 	child_fail(run, SPAWN_STEP_EXEC);

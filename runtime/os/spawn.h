@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,10 @@ struct spawn {
 	uint64_t timeout_ms; /* 0 = none; at the end SIGKILL and SPAWN_E_TIMEOUT */
 	size_t output_max; /* bytes of stdout and of stderr kept, each; the rest is drained */
 	int out_fd, err_fd; /* > 2: the stream goes there instead of being captured (borrowed) */
+	/*
+	 * Descriptors >= 3 are marked already, and a system call filter may deny close_range(2).
+	 */
+	bool swept;
 };
 enum { SPAWN_E_TIMEOUT = 1 };
 

@@ -25,18 +25,30 @@ int tty_socket_connect(const char *path, const char *what, int *ret_fd, struct e
 int unix_listen_at(int dirfd, const char *name, int *ret_fd, struct error *err);
 /* Connects to such a socket; a symlink is refused. */
 int unix_connect_at(int dirfd, const char *name, int *ret_fd, struct error *err);
+/* Datagram socket connected to an absolute path or an abstract "@NAME". */
+int unix_connect_datagram(const char *address, int *ret_fd, struct error *err);
+/* Datagram socket at dirfd/name with exactly that mode; replaces an old one. */
+int unix_bind_datagram_at(int dirfd, const char *name, mode_t mode, int *ret_fd, struct error *err);
 /* Sends the master as the console protocol asks: one message "/dev/ptmx", one descriptor. */
 int tty_send_master(int sock, int master, struct error *err);
+
+/* One more thing to look after while waiting: fn(arg) whenever fd can be read. */
+struct wait_also {
+	int fd;
+	void (*fn)(void *arg);
+	void *arg;
+};
 
 /*
  * Foreground with a terminal: puts the user's terminal (stdin, when it is one) in raw mode and restores it, copies
  * both ways, follows its size, forwards signals to the child, and reaps it. *ret_status as
- * pidref_reap(). master becomes non-blocking.
+ * pidref_reap(). master becomes non-blocking. also: may be NULL.
  */
-int tty_proxy_run(int master, const struct pidref *child, int *ret_status, struct error *err);
+int tty_proxy_run(int master, const struct pidref *child, const struct wait_also *also, int *ret_status,
+		  struct error *err);
 /*
  * Foreground without a terminal: forwards every signal that can be caught (but SIGCHLD, SIGPIPE,
  * SIGURG and the terminal's stop signals) to the child until it ends, and reaps it. Other
- * children (a subreaper's orphans) are reaped on the way.
+ * children (a subreaper's orphans) are reaped on the way. also: may be NULL.
  */
-int wait_forwarding(const struct pidref *child, int *ret_status, struct error *err);
+int wait_forwarding(const struct pidref *child, const struct wait_also *also, int *ret_status, struct error *err);

@@ -31,6 +31,7 @@ struct chunk {
 struct proxy {
 	int master; /* -EBADF: none */
 	const struct pidref *child;
+	const struct wait_also *also; /* or NULL */
 	int signal_fd;
 	sigset_t old_mask;
 	bool masked;
@@ -82,6 +83,11 @@ static void reap_others(const struct pidref *child)
 			return;
 		(void)waitpid(si.si_pid, NULL, WNOHANG);
 	}
+}
+
+static int also_fd(const struct proxy *p)
+{
+	return p->also ? p->also->fd : -1;
 }
 
 static void size_follow(const struct proxy *p)
@@ -269,6 +275,7 @@ static int proxy_poll(struct proxy *p, bool *ret_ended, struct error *err)
 		{ .fd = p->in_open && !child_pending ? STDIN_FILENO : -1, .events = POLLIN },
 		{ .fd = user_pending ? STDOUT_FILENO : -1, .events = POLLOUT },
 		{ .fd = p->hung ? -1 : p->master },
+		{ .fd = also_fd(p), .events = POLLIN },
 	};
 	struct pollfd *master = &fds[4];
 
@@ -291,15 +298,19 @@ static int proxy_poll(struct proxy *p, bool *ret_ended, struct error *err)
 		into_master(p);
 	if (!user_pending && (p->hung || (master->revents & (POLLIN | POLLHUP | POLLERR))))
 		from_master(p);
+	if (fds[5].revents)
+		p->also->fn(p->also->arg);
 	*ret_ended = fds[1].revents != 0;
 	return 0;
 }
 
-int tty_proxy_run(int master, const struct pidref *child, int *ret_status, struct error *err)
+int tty_proxy_run(int master, const struct pidref *child, const struct wait_also *also, int *ret_status,
+		  struct error *err)
 {
 	_cleanup_(proxy_done) struct proxy p = {
 		.master = master,
 		.child = child,
+		.also = also,
 		.signal_fd = -EBADF,
 		.size_fd = size_source(),
 		.in_open = true,
@@ -330,11 +341,12 @@ int tty_proxy_run(int master, const struct pidref *child, int *ret_status, struc
 	return pidref_reap(child, ret_status, err);
 }
 
-int wait_forwarding(const struct pidref *child, int *ret_status, struct error *err)
+int wait_forwarding(const struct pidref *child, const struct wait_also *also, int *ret_status, struct error *err)
 {
 	_cleanup_(proxy_done) struct proxy p = {
 		.master = -EBADF,
 		.child = child,
+		.also = also,
 		.signal_fd = -EBADF,
 		.size_fd = -EBADF,
 	};
@@ -350,12 +362,15 @@ int wait_forwarding(const struct pidref *child, int *ret_status, struct error *e
 		struct pollfd fds[] = {
 			{ .fd = p.signal_fd, .events = POLLIN },
 			{ .fd = child->fd, .events = POLLIN },
+			{ .fd = also_fd(&p), .events = POLLIN },
 		};
 
 		if (poll(fds, ELEMENTSOF(fds), -1) < 0 && errno != EINTR)
 			return error_set(err, -errno, "wait for process %d", child->pid);
 		if (fds[0].revents)
 			signals_read(&p);
+		if (fds[2].revents)
+			also->fn(also->arg);
 		if (fds[1].revents)
 			return pidref_reap(child, ret_status, err);
 	}

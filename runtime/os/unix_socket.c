@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -64,6 +65,59 @@ int tty_socket_connect(const char *path, const char *what, int *ret_fd, struct e
 	r = connect_to(target, SOCK_STREAM, ret_fd);
 	if (r < 0)
 		return error_set(err, r, "connect to %s %s", what, path);
+	return 0;
+}
+
+int unix_connect_datagram(const char *address, int *ret_fd, struct error *err)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	_cleanup_close_ int fd = -EBADF;
+	size_t len;
+	int r;
+
+	assert(address && ret_fd);
+
+	if (address[0] == '/') {
+		_cleanup_close_ int target = open(address, O_PATH | O_CLOEXEC);
+
+		r = target < 0 ? -errno : connect_to(target, SOCK_DGRAM, ret_fd);
+		return r < 0 ? error_set(err, r, "connect to socket %s", address) : 0;
+	}
+	len = strlen(address);
+	if (address[0] != '@' || len < 2 || len > sizeof(addr.sun_path))
+		return error_text(err, -EINVAL, "socket \"%.200s\" is neither an absolute path nor @NAME", address);
+	/* The abstract name has no end mark: its length says where it ends. */
+	memcpy(addr.sun_path + 1, address + 1, len - 1);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&addr, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)) < 0)
+		return error_set(err, -errno, "connect to socket %s", address);
+	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
+int unix_bind_datagram_at(int dirfd, const char *name, mode_t mode, int *ret_fd, struct error *err)
+{
+	_cleanup_close_ int sock = -EBADF;
+	struct sockaddr_un addr;
+	mode_t mask;
+	int r;
+
+	assert(dirfd >= 0 && name && ret_fd);
+
+	r = address_of_fd(dirfd, name, &addr);
+	if (r < 0)
+		return error_set(err, r, "bind socket %s", name);
+	sock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (sock < 0 || fchmod(sock, mode) < 0)
+		return error_set(err, -errno, "make socket %s", name);
+	if (unlinkat(dirfd, name, 0) < 0 && errno != ENOENT)
+		return error_set(err, -errno, "remove an old socket %s", name);
+	mask = umask(0);
+	r = bind(sock, (struct sockaddr *)&addr, sizeof(addr)) < 0 ? -errno : 0;
+	(void)umask(mask);
+	if (r < 0)
+		return error_set(err, r, "bind socket %s", name);
+	*ret_fd = take_fd(&sock);
 	return 0;
 }
 

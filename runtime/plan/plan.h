@@ -28,7 +28,12 @@ struct plan_request {
 	bool in_userns; /* this process is not in the initial user namespace */
 	uint32_t uid, gid; /* of this process: what a user namespace without id maps gets */
 	uint32_t preserve_fds;
+	/* Absolute folder for the socket of sd_notify(3), made after planning; NULL = nobody listens. */
+	const char *notify_dir;
 };
+
+/* Name of the socket in that folder. */
+#define PLAN_NOTIFY_SOCKET "notify.sock"
 
 struct plan_ns_path {
 	uint64_t type; /* CLONE_NEW* */
@@ -79,6 +84,7 @@ struct plan {
 
 	struct mount_op *mounts;
 	size_t n_mounts;
+	bool notify; /* the last of them is the request's notify_dir */
 	struct devnode *devices; /* defaults first, then the spec's; duplicates removed, the spec's wins */
 	size_t n_devices;
 	bool bind_devices; /* in a user namespace: bind instead of mknod */

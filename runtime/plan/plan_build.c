@@ -89,6 +89,9 @@ static int make_parts(struct plan *p, const struct plan_request *req, struct err
 	r = make_process(p, req, err);
 	if (r < 0)
 		return r;
+	r = plan_make_notify(p, req, err);
+	if (r < 0)
+		return r;
 	return plan_check(p, req, err);
 }
 

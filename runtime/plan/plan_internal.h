@@ -13,6 +13,8 @@ int plan_make_namespaces(struct plan *p, const struct plan_request *req, struct 
 int plan_make_mounts(struct plan *p, const struct plan_request *req, struct error *err);
 /* Needs the mounts: a bind over /dev leaves no device to us. */
 int plan_make_devices(struct plan *p, const struct plan_request *req, struct error *err);
+/* Needs mounts and process, and adds to both. */
+int plan_make_notify(struct plan *p, const struct plan_request *req, struct error *err);
 int plan_check(const struct plan *p, const struct plan_request *req, struct error *err);
 
 /* plan_path.c: paths as text. They decide comparisons only; nothing is opened by them. */

@@ -1,8 +1,8 @@
 /*
  * What is remembered of a container between commands: one folder per container
  * below the root folder, holding state.json (atomic, versioned), config.json (the
- * bundle's configuration as it was at create) and start.sock (the start gate, there
- * until started). Knows no spec and no policy.
+ * bundle's configuration as it was at create), start.sock (the start gate, there
+ * until started) and for some the folder notify. Knows no spec and no policy.
  */
 #pragma once
 
@@ -81,7 +81,10 @@ int state_root_open(const char *root, bool create, int *ret_fd, struct error *er
 int state_dir_create(int root_fd, const char *id, int *ret_fd, struct error *err);
 /* Opens ROOT/ID. STATE_E_NOT_FOUND. */
 int state_dir_open(int root_fd, const char *id, int *ret_fd, struct error *err);
-/* Removes the folder and the files we know; other content is an error. Missing is done. */
+/*
+ * Removes the folder and the files we know; other content is an error. Missing is done. What is
+ * in the folder that a container sees goes whatever it is, but for folders that are not empty.
+ */
 int state_dir_remove(int root_fd, const char *id, struct error *err);
 /*
  * Exclusive advisory lock on the folder, held until the descriptor is closed; waits
@@ -116,3 +119,4 @@ void state_list_free(char **ids);
 #define STATE_GATE_FILE "start.sock"
 #define STATE_POLICY_FILE "policy.json" /* the profile as it was at create, nothing inherited */
 #define STATE_VERDICT_FILE "verdict.json" /* what the policy decided */
+#define STATE_NOTIFY_DIR "notify" /* seen by the container: its socket for sd_notify(3) */

@@ -198,7 +198,54 @@ static bool is_ours(const char *name)
 {
 	return str_eq(name, STATE_FILE) || str_eq(name, STATE_CONFIG_FILE) ||
 	       str_eq(name, STATE_GATE_FILE) || str_eq(name, STATE_POLICY_FILE) ||
-	       str_eq(name, STATE_VERDICT_FILE) || str_after(name, FILE_TEMP_PREFIX);
+	       str_eq(name, STATE_VERDICT_FILE) || str_eq(name, STATE_NOTIFY_DIR) ||
+	       str_after(name, FILE_TEMP_PREFIX);
+}
+
+static DIR *open_entries(int dir_fd, const char *name)
+{
+	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	int saved = errno;
+
+	if (!d && fd >= 0)
+		(void)close(fd);
+	errno = saved;
+	return d;
+}
+
+/*
+ * A privileged container may have made its mount of the folder writable and left there what it
+ * likes; that must not keep it from being deleted.
+ */
+static int remove_notify(int dir_fd, const char *id, struct error *err)
+{
+	_cleanup_closedir_ DIR *d = open_entries(dir_fd, STATE_NOTIFY_DIR);
+	struct dirent *e;
+
+	if (!d)
+		return error_set(err, -errno, "read %s of container %s", STATE_NOTIFY_DIR, id);
+	while ((errno = 0, e = readdir(d))) {
+		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
+			continue;
+		if (unlinkat(dirfd(d), e->d_name, 0) < 0 && errno != ENOENT &&
+		    unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR) < 0)
+			return error_set(err, -errno, "remove %s/%s of container %s", STATE_NOTIFY_DIR, e->d_name, id);
+	}
+	if (errno != 0)
+		return error_set(err, -errno, "read %s of container %s", STATE_NOTIFY_DIR, id);
+	if (unlinkat(dir_fd, STATE_NOTIFY_DIR, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		return error_set(err, -errno, "remove %s of container %s", STATE_NOTIFY_DIR, id);
+	return 0;
+}
+
+static int remove_entry(int dir_fd, const char *name, const char *id, struct error *err)
+{
+	if (str_eq(name, STATE_NOTIFY_DIR))
+		return remove_notify(dir_fd, id, err);
+	if (unlinkat(dir_fd, name, 0) < 0 && errno != ENOENT)
+		return error_set(err, -errno, "remove %s of container %s", name, id);
+	return 0;
 }
 
 /*
@@ -208,20 +255,13 @@ static bool is_ours(const char *name)
  */
 static int empty_folder(int dir_fd, const char *id, struct error *err)
 {
-	_cleanup_closedir_ DIR *d = NULL;
+	_cleanup_closedir_ DIR *d = open_entries(dir_fd, ".");
 	struct dirent *e;
 	bool act;
-	int fd;
+	int r;
 
-	fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d) {
-		int saved = errno;
-
-		if (fd >= 0)
-			(void)close(fd);
-		return error_set(err, -saved, "read folder of container %s", id);
-	}
+	if (!d)
+		return error_set(err, -errno, "read folder of container %s", id);
 	for (act = false;; act = true) {
 		rewinddir(d);
 		while ((errno = 0, e = readdir(d))) {
@@ -232,10 +272,11 @@ static int empty_folder(int dir_fd, const char *id, struct error *err)
 					err, -ENOTEMPTY,
 					"remove folder of container %s: \"%s\" in it is not ours",
 					id, e->d_name);
-			if (act && !str_eq(e->d_name, STATE_FILE) &&
-			    unlinkat(dir_fd, e->d_name, 0) < 0 && errno != ENOENT)
-				return error_set(err, -errno, "remove %s of container %s",
-						 e->d_name, id);
+			if (!act || str_eq(e->d_name, STATE_FILE))
+				continue;
+			r = remove_entry(dir_fd, e->d_name, id, err);
+			if (r < 0)
+				return r;
 		}
 		if (errno != 0)
 			return error_set(err, -errno, "read folder of container %s", id);

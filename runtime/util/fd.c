@@ -177,6 +177,24 @@ int fd_close_from(unsigned first)
 	return close_range(first, ~0u, 0) < 0 ? -errno : 0;
 }
 
+int fd_close_others(unsigned first, const int *keep, size_t n)
+{
+	for (;;) {
+		unsigned next = ~0u;
+		size_t i;
+
+		/* The lowest one to keep from here on; the gap before it goes. */
+		for (i = 0; i < n; i++)
+			if (keep[i] >= 0 && (unsigned)keep[i] >= first && (unsigned)keep[i] < next)
+				next = (unsigned)keep[i];
+		if (next == ~0u)
+			return fd_close_from(first);
+		if (next > first && close_range(first, next - 1, 0) < 0)
+			return -errno;
+		first = next + 1;
+	}
+}
+
 int fd_set_cloexec(int fd, int on)
 {
 	int flags = fcntl(fd, F_GETFD);

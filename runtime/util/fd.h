@@ -39,6 +39,8 @@ int file_replace(int dirfd, const char *name, const void *data, size_t len, mode
 int fd_cloexec_from(unsigned first);
 /* Closes every descriptor >= first. */
 int fd_close_from(unsigned first);
+/* Closes every descriptor >= first but those of keep (unordered, negative ones are no descriptors). */
+int fd_close_others(unsigned first, const int *keep, size_t n);
 int fd_set_cloexec(int fd, int on);
 /* Sends one message of len >= 1 bytes with nfds descriptors (<= FD_SEND_MAX). No SIGPIPE. */
 int fd_send(int sock, const void *data, size_t len, const int *fds, size_t nfds);

@@ -129,8 +129,12 @@ static void write_stderr(enum log_level level, const char *msg)
 {
 	_cleanup_free_ char *record = NULL;
 
-	/* Without a log file stderr is the log; with one it is for people. */
-	if (settings.kind == TO_NOTHING && settings.format == LOG_FORMAT_JSON)
+	/*
+	 * Without a log file stderr is the log; with one it is for people. Who asks for debug
+	 * records wants their times.
+	 */
+	if (settings.kind == TO_NOTHING &&
+	    (settings.format == LOG_FORMAT_JSON || settings.level == LOG_LEVEL_DEBUG))
 		record = make_record(level, msg);
 	write_line(STDERR_FILENO, record ? record : msg);
 }

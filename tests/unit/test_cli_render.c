@@ -52,6 +52,9 @@ static void test_limits(void)
 	ok(res.memory->limit.set && res.memory->limit.value == 9, "a missing part is made");
 	ok(!res.memory->swap.set && !res.block_io->weight.set, "with nothing else set");
 	is_int(res.pids_limit.value, 3, "pids stays");
+	limits.pids_limit = (struct opt_i64){ true, 0 };
+	ok(command_limits_merge(&limits, &arena, &res) == 0 && res.pids_limit.value == 1,
+	   "0 as an option is the least there is");
 }
 
 int main(void)

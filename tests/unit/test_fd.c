@@ -149,6 +149,44 @@ static void test_replace(int dirfd)
 	is_int(file_replace(dirfd, "no/such", "x", 1, 0600, 0, &err), -ENOENT, "a missing folder");
 }
 
+/* In a child: the descriptors above 2 that are kept are open, all others are not. */
+static bool only_these_stay(const int *keep, size_t n, unsigned first)
+{
+	int status = 0, fd, i, copies[6];
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		for (i = 0; i < 6; i++) {
+			copies[i] = 60 + i;
+			if (dup2(0, copies[i]) < 0)
+				_exit(2);
+		}
+		if (fd_close_others(first, keep, n) < 0)
+			_exit(3);
+		for (fd = (int)first; fd < 80; fd++) {
+			bool wanted = false;
+			size_t k;
+
+			for (k = 0; k < n; k++)
+				wanted |= keep[k] == fd;
+			if (wanted != (fcntl(fd, F_GETFD) >= 0))
+				_exit(4);
+		}
+		_exit(first > 60 && fcntl(60, F_GETFD) < 0 ? 5 : 0);
+	}
+	return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static void test_close_others(void)
+{
+	const int keep[] = { 64, -EBADF, 61, 65, 64 };
+
+	ok(only_these_stay(NULL, 0, 3), "close_others keeps none");
+	ok(only_these_stay(keep, 5, 3), "keeps what was named, in any order and twice");
+	ok(only_these_stay(keep, 2, 62), "does not look below its first");
+	ok(only_these_stay((const int[]){ 62 }, 1, 62), "the first itself may stay");
+}
+
 static void test_cloexec(void)
 {
 	int fd = open("/dev/null", O_RDONLY);
@@ -234,6 +272,7 @@ int main(void)
 	test_write_once(dirfd);
 	test_replace(dirfd);
 	test_cloexec();
+	test_close_others();
 	test_passing(SOCK_STREAM);
 	test_passing(SOCK_SEQPACKET);
 	(void)unlinkat(dirfd, "in", 0);

@@ -115,6 +115,12 @@ static void json_stderr_body(const char *path)
 	log_errorf("only here");
 }
 
+static void debug_stderr_body(const char *path)
+{
+	(void)log_open("", LOG_FORMAT_TEXT, LOG_LEVEL_DEBUG, &child_err);
+	log_debugf("a step");
+}
+
 static void default_body(const char *path)
 {
 	log_warningf("not yet");
@@ -214,6 +220,10 @@ static void test_records(void)
 	is_int(run(no_target_body), 0, "no target");
 	is_str(stderr_text, "this\nand this\n", "stderr alone, from its level on");
 
+	is_int(run(debug_stderr_body), 0, "debug without a target");
+	ok(stderr_text && str_after(stderr_text, "time=\"") &&
+		   strstr(stderr_text, "Z\" level=debug msg=\"a step\"\n"),
+	   "gives whole records on stderr");
 	is_int(run(json_stderr_body), 0, "JSON without a target");
 	ok(stderr_text &&
 		   str_after(stderr_text, "{\"level\":\"error\",\"msg\":\"only here\",\"time\":\""),

@@ -1,14 +1,17 @@
 /* The procfs handle: verification, what it refuses to follow, reading and writing. */
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/procfs.h"
+#include "os/syscalls.h"
 #include "tests/unit/tap.h"
 
 static struct error err;
@@ -158,6 +161,48 @@ static void test_stat(int proc)
 	is_int(procfs_stat(proc, 0, &start, &state, &err), -ESRCH, "pid 0");
 }
 
+/* In a new pid namespace, with the procfs of the old one: a child's number there is not ours. */
+static int in_pid_namespace(void *arg)
+{
+	int proc = *(int *)arg, pidfd = -1, status;
+	pid_t pid, there = 0;
+
+	pid = sys_clone_pidfd(&pidfd);
+	if (pid == 0) {
+		(void)pause();
+		_exit(0);
+	}
+	if (pid != 2)
+		return 1;
+	if (procfs_pid_of(proc, pidfd, &there, &err) < 0)
+		return 2;
+	if (there == pid)
+		return 3;
+	/* It is the process: the signal goes through the descriptor, and the number shows its end. */
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, &status, 0);
+	return procfs_pid_of(proc, pidfd, &there, &err) == -ESRCH ? 0 : 4;
+}
+
+static void test_pid_of(int proc)
+{
+	static char stack[64 * 1024] __attribute__((aligned(16)));
+	int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0), status = -1;
+	pid_t pid = 0, child;
+
+	is_int(procfs_pid_of(proc, pidfd, &pid, &err), 0, "number of a descriptor's process");
+	is_int(pid, getpid(), "in our own namespace it is the usual one");
+	is_int(procfs_pid_of(proc, proc, &pid, &err), -EBADMSG, "another kind of descriptor");
+	close(pidfd);
+	child = clone(in_pid_namespace, stack + sizeof(stack), CLONE_NEWPID | SIGCHLD, &proc);
+	if (child < 0) {
+		ok(true, "no new pid namespace here # SKIP");
+		return;
+	}
+	waitpid(child, &status, 0);
+	is_int(WEXITSTATUS(status), 0, "in a new one it is the outer number, and -ESRCH after the end");
+}
+
 static void test_ns(int proc)
 {
 	struct stat a, b;
@@ -187,6 +232,7 @@ int main(void)
 	in_child(child_not_dumpable, proc, "write to own file while not dumpable");
 	test_reopen(proc);
 	test_stat(proc);
+	test_pid_of(proc);
 	test_ns(proc);
 	return TAP_END();
 }

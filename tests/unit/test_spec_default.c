@@ -7,13 +7,13 @@
 
 #include "tests/unit/test_spec_fixture.h"
 
-static struct spec *default_spec(bool rootless, uint32_t uid, uint32_t gid)
+static struct spec *default_spec(bool rootless, bool cgroup_ns, uint32_t uid, uint32_t gid)
 {
 	_cleanup_free_ char *text = NULL;
 	struct error err = ERROR_NULL;
 	struct spec *s = NULL;
 
-	if (spec_default_json(rootless, uid, gid, &text, &err) < 0 ||
+	if (spec_default_json(rootless, cgroup_ns, uid, gid, &text, &err) < 0 ||
 	    spec_parse("default", text, strlen(text), &s, &err) < 0)
 		ok(false, "default configuration: %s", err.text);
 	return s;
@@ -51,7 +51,7 @@ static bool has_option(const struct spec_mount *m, const char *word)
 
 static void test_rootful(void)
 {
-	_cleanup_spec_ struct spec *s = default_spec(false, 0, 0);
+	_cleanup_spec_ struct spec *s = default_spec(false, true, 0, 0);
 	const uint64_t caps = UINT64_C(1) << 29 | UINT64_C(1) << 5 | UINT64_C(1) << 10;
 	const struct spec_process *p;
 
@@ -85,7 +85,7 @@ static void test_rootful(void)
 
 static void test_rootless(void)
 {
-	_cleanup_spec_ struct spec *s = default_spec(true, 1000, 1001);
+	_cleanup_spec_ struct spec *s = default_spec(true, true, 1000, 1001);
 
 	if (!s)
 		return;
@@ -100,10 +100,24 @@ static void test_rootless(void)
 	ok(!s->linux_cfg->resources, "no resources");
 }
 
+static void test_without_cgroup_namespace(void)
+{
+	_cleanup_spec_ struct spec *s = default_spec(false, false, 0, 0);
+	_cleanup_spec_ struct spec *less = default_spec(true, false, 0, 0);
+
+	if (!s || !less)
+		return;
+	is_int(all_types(s), CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNS,
+	       "cgroup v1: no cgroup namespace");
+	is_int(all_types(less), CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWUSER,
+	       "nor rootless, where the user namespace stays");
+}
+
 int main(void)
 {
 	TAP_BEGIN();
 	test_rootful();
+	test_without_cgroup_namespace();
 	test_rootless();
 	return TAP_END();
 }

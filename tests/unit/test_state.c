@@ -203,6 +203,44 @@ static void test_unsafe_removal(int root)
 	(void)unlinkat(root, "victim", AT_REMOVEDIR);
 }
 
+/* The one folder that a container sees: whatever is in it goes, and nothing outside of it. */
+static void test_notify_removal(int root)
+{
+	_cleanup_close_ int fd = -EBADF, notify = -EBADF;
+
+	put(root, "outside", "precious");
+	is_int(state_dir_create(root, "n1", &fd, &err), 0, "a container");
+	put(fd, STATE_FILE, "{}");
+	ok(mkdirat(fd, STATE_NOTIFY_DIR, 0755) == 0, "with a folder for notifications");
+	notify = openat(fd, STATE_NOTIFY_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	put(notify, "notify.sock", "");
+	put(notify, "foreign", "x");
+	ok(symlinkat("../../outside", notify, "link") == 0 && mkdirat(notify, "empty", 0) == 0, "and foreign things in it");
+	is_int(state_dir_remove(root, "n1", &err), 0, "is removed");
+	ok(!there(root, "n1") && there(root, "outside"), "and nothing else");
+	(void)close(take_fd(&fd));
+	(void)close(take_fd(&notify));
+
+	is_int(state_dir_create(root, "n2", &fd, &err), 0, "a container");
+	put(fd, STATE_FILE, "{}");
+	ok(mkdirat(fd, STATE_NOTIFY_DIR, 0755) == 0 && mkdirat(fd, STATE_NOTIFY_DIR "/deep", 0755) == 0 &&
+	   mkdirat(fd, STATE_NOTIFY_DIR "/deep/er", 0755) == 0, "with a tree");
+	is_int(state_dir_remove(root, "n2", &err), -ENOTEMPTY, "is not removed");
+	is_str(err.text, "remove notify/deep of container n2: directory not empty", "and says why");
+	ok(there(fd, STATE_FILE), "and can be found again");
+	(void)unlinkat(fd, STATE_NOTIFY_DIR "/deep/er", AT_REMOVEDIR);
+	is_int(state_dir_remove(root, "n2", &err), 0, "until it is cut");
+	(void)close(take_fd(&fd));
+
+	is_int(state_dir_create(root, "n3", &fd, &err), 0, "a container");
+	ok(symlinkat("..", fd, STATE_NOTIFY_DIR) == 0, "with a link of that name");
+	ok(state_dir_remove(root, "n3", &err) < 0, "is not followed: %s", err.text);
+	ok(there(root, "outside"), "nothing else is removed");
+	(void)unlinkat(fd, STATE_NOTIFY_DIR, 0);
+	is_int(state_dir_remove(root, "n3", &err), 0, "removed without it");
+	(void)unlinkat(root, "outside", 0);
+}
+
 static long elapsed_ms(const struct timespec *from)
 {
 	struct timespec now;
@@ -262,6 +300,7 @@ int main(void)
 	root = test_root_open();
 	test_dirs(root);
 	test_unsafe_removal(root);
+	test_notify_removal(root);
 	test_lock(root);
 	(void)snprintf(path, sizeof(path), "%s/one/two", folder);
 	ok(rmdir(path) == 0, "the root is empty at the end");

@@ -182,7 +182,7 @@ static _noreturn_ void runtime(const char *script, const char *done)
 
 	child.pid = start_on_pty(script, &master);
 	child.fd = sys_pidfd_open(child.pid, 0);
-	if (child.fd < 0 || tty_proxy_run(master, &child, &status, &err) < 0)
+	if (child.fd < 0 || tty_proxy_run(master, &child, NULL, &status, &err) < 0)
 		_exit(97);
 	if (done)
 		dprintf(STDOUT_FILENO, "%s", done);
@@ -367,7 +367,7 @@ static void test_wait(void)
 
 	child.pid = start_plain("exit 6");
 	child.fd = sys_pidfd_open(child.pid, 0);
-	is_int(wait_forwarding(&child, &status, &err), 0, "wait");
+	is_int(wait_forwarding(&child, NULL, &status, &err), 0, "wait");
 	is_int(status, 6, "exit status");
 	pidref_done(&child);
 
@@ -384,7 +384,7 @@ static void test_wait(void)
 			 "trap 'exit 21' USR1; echo x >&%d; while :; do sleep 0.05; done", fds[1]);
 		child.pid = start_plain(script);
 		child.fd = sys_pidfd_open(child.pid, 0);
-		if (wait_forwarding(&child, &status, &err) < 0)
+		if (wait_forwarding(&child, NULL, &status, &err) < 0)
 			_exit(97);
 		_exit(status);
 	}
@@ -400,7 +400,7 @@ static void test_wait(void)
 	if (pid == 0) {
 		child.pid = start_plain("kill -TERM $$");
 		child.fd = sys_pidfd_open(child.pid, 0);
-		if (wait_forwarding(&child, &status, &err) < 0)
+		if (wait_forwarding(&child, NULL, &status, &err) < 0)
 			_exit(97);
 		_exit(status);
 	}

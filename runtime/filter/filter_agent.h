@@ -1,0 +1,77 @@
+/*
+ * The mandatory filter: agent profiles (own format, an extension of Docker's seccomp JSON)
+ * into BPF by an own compiler, and the order in which it and the specification's filter are
+ * loaded. Knows nothing of containers or policies.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "filter/filter.h"
+
+#define FILTER_AGENT_BYTES_MAX ((size_t)1024 * 1024)
+
+/* The running machine's AUDIT_ARCH_* value. */
+#if defined(__x86_64__)
+#define FILTER_AGENT_NATIVE 0xc000003eu
+#elif defined(__aarch64__)
+#define FILTER_AGENT_NATIVE 0xc00000b7u
+#else
+#error "agent profiles are for x86_64 and aarch64"
+#endif
+
+/* One of the profiles built into the program, with what the compiler made of it. */
+struct filter_agent_shipped {
+	const char *name; /* "agent-default" */
+	const char *text; /* its JSON */
+	size_t len;
+	const struct sock_filter *insns; /* for FILTER_AGENT_NATIVE */
+	size_t count;
+	unsigned flags;
+};
+
+/* Ended by a NULL name. Written by filter-gen at build time. */
+extern const struct filter_agent_shipped filter_agent_shipped[];
+
+/*
+ * Compiles profile text; name (a path) is for messages. What holds for every profile, whatever
+ * it says: another architecture's entry points kill the process, x32 numbers and numbers that
+ * this program does not know get ENOSYS, -1 passes (a tracer's "skip this call"). Needs no
+ * privilege. -EINVAL names the rule, -E2BIG a program of more than BPF_MAXINSNS.
+ */
+int filter_agent_compile(const char *name, const char *json, size_t len, uint32_t arch,
+			 struct filter *ret, struct error *err);
+/* A shipped profile: no parsing, only a copy. -ENOENT lists the names. */
+int filter_agent_builtin(const char *profile_name, struct filter *ret, struct error *err);
+/*
+ * What a policy's seccomp.profile names: a shipped profile, or the absolute path of an
+ * operator's file, which must belong to root (or to us) and be writable by nobody else.
+ * Programs of files are kept in cache_dir_fd (-EBADF: not), as filter_compile() does.
+ */
+int filter_agent_open(const char *profile, int cache_dir_fd, struct filter *ret,
+		      struct error *err);
+
+/* Two filters in loading order; either may be empty. Borrowed. */
+struct filter_pair {
+	const struct filter *first, *second;
+};
+
+/*
+ * Of equal actions the kernel takes the value of the filter loaded last, so the agent's errnos,
+ * which programs fall back on, win when it comes second. That is only possible when the
+ * specification's filter lets seccomp(2) through, which is found by interpreting it; otherwise
+ * the agent's comes first and the specification's errnos are accepted. Pure. Either may be NULL.
+ * -EINVAL when neither filter permits loading the other.
+ */
+int filter_pair_order(const struct filter *spec, const struct filter *agent,
+		      struct filter_pair *ret, struct error *err);
+/*
+ * filter_load() for both; the first one that notifies gives the listener (there can be one
+ * only). Between the two loads and afterwards no call is made and nothing is allocated.
+ */
+int filter_pair_load(const struct filter_pair *p, int *ret_listener, struct error *err);
+
+struct seccomp_data;
+/* What a program says to a call, as the kernel would run it; kill for what the kernel refuses. */
+uint32_t filter_verdict(const struct filter *f, const struct seccomp_data *data);

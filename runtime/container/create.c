@@ -133,6 +133,7 @@ static int do_commit(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 
+	(void)close(take_fd(&c->lock_fd));
 	return proto_send(c->launch.sync_parent, PROTO_COMMIT, 0, err);
 }
 
@@ -189,6 +190,7 @@ void create_init(struct create *c, const struct container_env *env,
 		.pidfd_sock = -EBADF,
 		.listener_sock = -EBADF,
 		.gate_fd = -EBADF,
+		.lock_fd = -EBADF,
 		.launch = LAUNCH_NULL,
 		.notify = NOTIFY_NULL,
 		.master_fd = -EBADF,
@@ -201,7 +203,7 @@ void create_init(struct create *c, const struct container_env *env,
 void create_done(struct create *c)
 {
 	int *fds[] = { &c->proc_fd, &c->root_fd, &c->dir_fd, &c->bundle_fd, &c->null_fd, &c->console_sock,
-		       &c->pidfd_sock, &c->listener_sock, &c->gate_fd, &c->master_fd };
+		       &c->pidfd_sock, &c->listener_sock, &c->gate_fd, &c->lock_fd, &c->master_fd };
 	size_t i;
 
 	for (i = 0; i < ELEMENTSOF(fds); i++)

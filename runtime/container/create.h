@@ -33,6 +33,7 @@ struct create {
 	int null_fd; /* verified /dev/null for masks */
 	int console_sock, pidfd_sock, listener_sock;
 	int gate_fd; /* listening start gate; create only */
+	int lock_fd; /* on the state folder, until the container is created */
 	unsigned listen_fds; /* passed by LISTEN_FDS */
 
 	struct spec *spec; /* narrowed by the policy from the plan phase on */

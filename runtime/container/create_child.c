@@ -38,6 +38,8 @@ static int do_wait_go(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 
+	/* It says that the parent is at work. */
+	(void)close(take_fd(&c->lock_fd));
 	return launch_child(&c->launch, &c->host_pid, err);
 }
 

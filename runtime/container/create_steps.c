@@ -296,6 +296,10 @@ int create_reserve(void *ctx, struct error *err)
 	if (r < 0)
 		return r;
 	c->dir_made = true;
+	/* Others wait for us, or for our end, before they act on what is half made. */
+	r = state_dir_lock(c->dir_fd, 0, &c->lock_fd, err);
+	if (r != 0)
+		return r < 0 ? r : error_text(err, -EBUSY, "the state folder of container %s is locked", c->opt->id);
 	r = create_fill_record(c, err);
 	if (r < 0)
 		return r;

@@ -149,6 +149,23 @@ int handle_open(const struct container_env *env, const char *id, struct containe
 	return 0;
 }
 
+int handle_open_settled(const struct container_env *env, const char *id, int timeout_ms, struct container_handle *ret,
+			struct error *err)
+{
+	_cleanup_close_ int lock_fd = -EBADF;
+	int r;
+
+	r = handle_open(env, id, ret, err);
+	if (r < 0 || ret->view.status != CONTAINER_CREATING)
+		return r;
+	r = state_dir_lock(ret->dir_fd, timeout_ms, &lock_fd, err);
+	if (r == STATE_E_BUSY)
+		return 0;
+	handle_done(ret);
+	*ret = HANDLE_NULL;
+	return r < 0 ? r : handle_open(env, id, ret, err);
+}
+
 void handle_done(struct container_handle *h)
 {
 	int *fds[] = { &h->proc_fd, &h->root_fd, &h->dir_fd };
@@ -202,7 +219,8 @@ int container_view_open(const struct container_env *env, const char *id, struct 
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
 	int r;
 
-	r = handle_open(env, id, &h, err);
+	/* Callers poll this until the container is there. */
+	r = handle_open_settled(env, id, 200, &h, err);
 	if (r < 0)
 		return r;
 	*ret = h.view;

@@ -23,6 +23,9 @@ struct container_handle {
 
 /* "container does not exist" when it does not. */
 int handle_open(const struct container_env *env, const char *id, struct container_handle *ret, struct error *err);
+/* The same, but a creation that is still going on is waited for, up to timeout_ms. */
+int handle_open_settled(const struct container_env *env, const char *id, int timeout_ms, struct container_handle *ret,
+			struct error *err);
 void handle_done(struct container_handle *h);
 #define _cleanup_handle_ _cleanup_(handle_done)
 #define HANDLE_NULL ((struct container_handle){ .proc_fd = -EBADF, .root_fd = -EBADF, .dir_fd = -EBADF, .init = PIDREF_NULL })

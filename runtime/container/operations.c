@@ -185,7 +185,7 @@ int container_delete(const struct container_env *env, const char *id, bool force
 	_cleanup_spec_ struct spec *spec = NULL;
 	int r;
 
-	r = handle_open(env, id, &h, err);
+	r = force ? handle_open_settled(env, id, 10 * 1000, &h, err) : handle_open(env, id, &h, err);
 	if (r == -ENOENT)
 		return delete_unrecorded(env, id, force, err);
 	if (r < 0)

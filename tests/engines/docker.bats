@@ -376,7 +376,8 @@ is_health() {
 }
 
 @test "docker run: the mount table" {
-	scenario() { drun "$IMAGE" sh -c 'cut -d" " -f2-4 /proc/self/mounts' | sed -E 's#lowerdir=[^ ]*##; s#/agentrun-test-[0-9]*/[0-9a-f]{64}##' | grep -v '^/ '; }
+	scenario() { drun "$IMAGE" sh -c 'cut -d" " -f2-4 /proc/self/mounts' | sed -E 's#lowerdir=[^ ]*##; s#/agentrun-test-[0-9]*/[0-9a-f]{64}##' | grep -vE '^(/|/proc/(acpi|keys|timer_list|kcore|sched_debug|scsi|latency_stats)|/sys/firmware|/sys/devices/.*|/sys/fs/cgroup.*) ' | sort; }
+	# masks and the cgroup tree are each runtime's own way: other tests look at what they do
 	same scenario
 	expect_like 0 '/dev/pts devpts'
 }
@@ -593,11 +594,19 @@ is_health() {
 	scenario() {
 		dstart --cap-drop ALL "$IMAGE" sleep 1000
 		docker exec "$N" grep -E 'Cap(Eff|Bnd|Prm|Inh|Amb)|Seccomp:' /proc/self/status
-		docker exec --privileged "$N" grep -E 'Cap(Eff|Bnd)' /proc/self/status
-		echo $?
 	}
 	same scenario
 	expect_like 0 'CapEff:.0000000000000000'
+}
+
+@test "docker exec --privileged" {
+	if ! has_all_capabilities; then
+		is_runc && skip "runc refuses capabilities that the host lacks"
+		REFERENCE=none
+	fi
+	scenario() { dstart "$IMAGE" sleep 1000; docker exec --privileged "$N" grep CapEff /proc/self/status; }
+	same scenario
+	expect_like 0 'CapEff:.*ffff'
 }
 
 @test "docker exec: missing command" {

@@ -91,15 +91,17 @@ make_rootfs() {
 	chown -R 1000:1000 "$root/home/user"
 }
 
-# make_oci_archive ROOTFS FILE: an OCI image layout in a tar, named $IMAGE.
+# make_oci_archive ROOTFS FILE NAME COMMAND...: an OCI image layout in a tar.
 make_oci_archive() {
-	local rootfs=$1 archive=$2 dir layer config manifest
+	local rootfs=$1 archive=$2 name=$3 dir layer config manifest command
+	shift 3
+	command=$(printf '%s\n' "$@" | jq -R . | jq -cs .)
 	dir=$(mktemp -d "$MACHINE_DIR/oci.XXXXXX")
 	mkdir -p "$dir/blobs/sha256"
 	tar -C "$rootfs" -c . >"$dir/layer"
 	layer=$(sha256sum <"$dir/layer" | cut -d' ' -f1)
-	jq -cn --arg d "sha256:$layer" '{architecture: "amd64", os: "linux",
-		config: {Cmd: ["/bin/sh"], Env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"]},
+	jq -cn --arg d "sha256:$layer" --argjson command "$command" '{architecture: "amd64", os: "linux",
+		config: {Cmd: $command, Env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"]},
 		rootfs: {type: "layers", diff_ids: [$d]}}' >"$dir/config"
 	config=$(sha256sum <"$dir/config" | cut -d' ' -f1)
 	jq -cn --arg c "sha256:$config" --argjson cs "$(stat -c %s "$dir/config")" \
@@ -109,7 +111,7 @@ make_oci_archive() {
 		layers: [{mediaType: "application/vnd.oci.image.layer.v1.tar", digest: $l, size: $ls}]}' \
 		>"$dir/manifest"
 	manifest=$(sha256sum <"$dir/manifest" | cut -d' ' -f1)
-	jq -cn --arg m "sha256:$manifest" --argjson ms "$(stat -c %s "$dir/manifest")" --arg n "$IMAGE" \
+	jq -cn --arg m "sha256:$manifest" --argjson ms "$(stat -c %s "$dir/manifest")" --arg n "$name" \
 		'{schemaVersion: 2, manifests: [{mediaType: "application/vnd.oci.image.manifest.v1+json",
 		digest: $m, size: $ms, platform: {architecture: "amd64", os: "linux"},
 		annotations: {"io.containerd.image.name": $n, "org.opencontainers.image.ref.name": $n}}]}' \
@@ -182,18 +184,70 @@ docker_default() {
 
 # --- containerd ---------------------------------------------------------------
 
+PAUSE_IMAGE=localhost/pause:latest
+
+containerd_config() {
+	local dir=$MACHINE_DIR name binary
+	cat <<-T
+		version = 2
+		root = "$dir/containerd"
+		state = "/run/containerd-test/state"
+		[grpc]
+		  address = "/run/containerd-test/containerd.sock"
+		[plugins."io.containerd.grpc.v1.cri"]
+		  sandbox_image = "$PAUSE_IMAGE"
+		  disable_apparmor = true
+		  restrict_oom_score_adj = true
+		[plugins."io.containerd.grpc.v1.cri".cni]
+		  bin_dir = "$(cni_folder)"
+		  conf_dir = "$dir/cni"
+		[plugins."io.containerd.grpc.v1.cri".containerd]
+		  default_runtime_name = "reference"
+	T
+	for name in reference agentrun; do
+		binary=$(runtime_wrapper)
+		[ $name = agentrun ] || binary=${REFERENCE/#none/runc}
+		cat <<-T
+			[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.$name]
+			  runtime_type = "io.containerd.runc.v2"
+			[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.$name.options]
+			  BinaryName = "$binary"
+		T
+	done
+	mkdir -p "$dir/cni"
+	cat >"$dir/cni/10-test.conflist" <<-J
+		{"cniVersion": "0.4.0", "name": "test", "plugins": [
+			{"type": "bridge", "bridge": "cri0", "isGateway": true, "ipMasq": false,
+			"ipam": {"type": "host-local", "ranges": [[{"subnet": "10.231.0.0/24"}]]}}]}
+	J
+}
+
+# cni_folder: where the CNI plugins are; fails when there are none.
+cni_folder() {
+	local dir
+	for dir in /usr/lib/cni /opt/cni/bin; do
+		if [ -x "$dir/bridge" ]; then
+			echo "$dir"
+			return 0
+		fi
+	done
+	echo /nonexistent
+	return 1
+}
+
 containerd_start() {
 	local dir=$MACHINE_DIR
-	export CONTAINERD_ADDRESS=/run/containerd-test/containerd.sock CONTAINERD_NAMESPACE=test
+	export CONTAINERD_ADDRESS=/run/containerd-test/containerd.sock
 	mkdir -p /run/containerd-test
-	containerd --config "$1" >"$dir/containerd.log" 2>&1 3>&- &
+	containerd_config >"$dir/containerd.toml"
+	containerd --config "$dir/containerd.toml" >"$dir/containerd.log" 2>&1 3>&- &
 	echo $! >"$dir/containerd.pid"
 	if ! wait_for 30 ctr version; then
 		tail -20 "$dir/containerd.log" >&2
 		return 1
 	fi
 	make_rootfs "$dir/rootfs"
-	make_oci_archive "$dir/rootfs" "$dir/image.tar"
+	make_oci_archive "$dir/rootfs" "$dir/image.tar" "$IMAGE" /bin/sh
 }
 
 containerd_stop() {

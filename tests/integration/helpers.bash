@@ -18,7 +18,7 @@ suite_setup_file() {
 		return 1
 	fi
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
-	export CGROUP_TOP=${MACHINE_CGROUP:-/agentrun-test-$$}/cli
+	export CGROUP_TOP=${MACHINE_CGROUP:-}/agentrun-test-$$
 	make_rootfs "$BATS_FILE_TMPDIR/rootfs"
 	if is_runc; then
 		export KIND=runc

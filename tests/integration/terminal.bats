@@ -172,6 +172,7 @@ on_terminal() {
 @test "run on a terminal: the size is taken over" {
 	args stty size
 	run on_terminal bash -c 'stty rows 44 cols 101; exec "$@"' x "$AGENTRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "$output" = '44 101' ]
 }

@@ -228,6 +228,7 @@ int process_receive_master(int *fd, struct error *err)
 		return error_text(err, -EPROTO, "the container's process sent no terminal");
 	(void)close(*fd);
 	*fd = master;
+	tty_size_from_user(master);
 	return 0;
 }
 

@@ -325,6 +325,13 @@ static int spawn_in_pidns(const struct spawn_job *job, int proc_fd, struct pidre
 	r = procfs_open_ns(proc_fd, 0, "pid", &own, err);
 	if (r < 0)
 		return r;
+	back.fd = own;
+	/* Rootless: who may not return to the namespace he came from lets a helper go there instead. */
+	r = join_one(&back, err);
+	if (r < 0) {
+		*ret_refused = r == -EPERM;
+		return r;
+	}
 	for (i = 0; i < job->n_join; i++) {
 		if (job->join[i].type != CLONE_NEWPID)
 			continue;
@@ -335,7 +342,6 @@ static int spawn_in_pidns(const struct spawn_job *job, int proc_fd, struct pidre
 		}
 	}
 	r = spawn_single(job, ret, err);
-	back.fd = own;
 	if (join_one(&back, &restore_err) < 0) {
 		/* Our next child would be born in the container. */
 		if (r == 0) {
@@ -359,7 +365,7 @@ static int spawn_job_run(struct spawn_job *job, int proc_fd, struct pidref *ret,
 	if (!job_has(job, CLONE_NEWPID))
 		return spawn_single(job, ret, err);
 	r = spawn_in_pidns(job, proc_fd, ret, &refused, err);
-	if (r < 0 && refused && user)
+	if (r < 0 && refused)
 		return spawn_double(job, ret, err);
 	return r;
 }

@@ -40,6 +40,11 @@ struct wait_also {
 };
 
 /*
+ * Gives the pty the size of the user's terminal (descriptors 0 to 2), where there is one:
+ * before the program starts, which may ask for it at once.
+ */
+void tty_size_from_user(int master);
+/*
  * Foreground with a terminal: puts the user's terminal (stdin, when it is one) in raw mode and restores it, copies
  * both ways, follows its size, forwards signals to the child, and reaps it. *ret_status as
  * pidref_reap(). master becomes non-blocking. also: may be NULL.

@@ -304,6 +304,15 @@ static int proxy_poll(struct proxy *p, bool *ret_ended, struct error *err)
 	return 0;
 }
 
+void tty_size_from_user(int master)
+{
+	int fd = size_source();
+	struct winsize ws;
+
+	if (fd >= 0 && ioctl(fd, TIOCGWINSZ, &ws) == 0)
+		(void)ioctl(master, TIOCSWINSZ, &ws);
+}
+
 int tty_proxy_run(int master, const struct pidref *child, const struct wait_also *also, int *ret_status,
 		  struct error *err)
 {

@@ -149,9 +149,30 @@ int process_oom_score_adj(int proc_fd, pid_t pid, int64_t value, bool rootless, 
 	return rootless && (r == -EACCES || r == -EPERM) ? 0 : r;
 }
 
+/* runtime-spec: a warning, not an error. The drop itself comes when nothing is logged any more. */
+static void warn_not_granted(const struct creds *c)
+{
+	_cleanup_buf_ struct buf names = BUF_NULL;
+	struct caps_sets have, got;
+	struct error ignored;
+	uint64_t dropped, bit;
+
+	if (!c->set_caps || log_level_get() < LOG_LEVEL_WARNING || caps_current(&have, &ignored) < 0)
+		return;
+	caps_grantable(&c->caps, &have, &got, &dropped);
+	for (bit = 0; bit < 64; bit++)
+		if (dropped & UINT64_C(1) << bit)
+			buf_addf(&names, " %s", enum_to_name(&spec_capability_table, bit));
+	if (dropped && buf_ok(&names))
+		log_warningf("process.capabilities: not granted as asked (not held by agentrun, or ambient without "
+			     "being inheritable and permitted):%s", names.data);
+}
+
 int process_attributes(const struct plan_process *p, struct error *err)
 {
 	int r = 0;
+
+	warn_not_granted(&p->creds);
 
 	if (p->scheduler)
 		r = sched_apply(p->scheduler, err);

@@ -12,17 +12,8 @@
 #include <sys/prctl.h>
 
 #include "os/syscalls.h"
-#include "util/log.h"
 
 #define CAP_BIT(n) (UINT64_C(1) << (n))
-
-static void warn_dropped(uint64_t dropped)
-{
-	if (dropped)
-		log_warningf("capabilities 0x%" PRIx64
-			     " cannot be granted: this process does not hold them",
-			     dropped);
-}
 
 /* A process that has left uid 0 must not find the way back. */
 static int prove_not_root(const struct creds *c, struct error *err)
@@ -198,7 +189,6 @@ int creds_set_caps(const struct creds *c, struct error *err)
 	if (r < 0)
 		return r;
 	caps_grantable(&c->caps, &have, &set, &dropped);
-	warn_dropped(dropped);
 
 	if (prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) < 0)
 		return error_set(err, -errno, "stop keeping capabilities");

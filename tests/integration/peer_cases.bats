@@ -106,6 +106,18 @@ deny() {
 	[[ $output = *$'\t0000000020000420' ]]
 }
 
+@test "capabilities that cannot be granted are named in a warning" {
+	edit '.process.capabilities.ambient = ["CAP_KILL", "CAP_CHOWN"] | .process.capabilities.inheritable = ["CAP_KILL"]'
+	args grep CapAmb /proc/self/status
+	AGENTRUN_FLAGS="${AGENTRUN_FLAGS-} --log-level warning" run_container
+	[ "$status" -eq 0 ]
+	[[ $output = *$'\t0000000000000020' ]]
+	[ "$(jq -r .level "$LOG")" = warning ]
+	says 'CAP_CHOWN'
+	run_container
+	works
+}
+
 @test "device rules: unknown access letters are left out" {
 	edit '.linux.resources.devices = [{allow: false, access: "rwma"}, {allow: true, type: "c", major: 1, minor: 3, access: "rxw"}]'
 	sh_args 'echo >/dev/null && ! cat /dev/kmsg'

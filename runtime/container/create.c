@@ -217,7 +217,7 @@ void create_done(struct create *c)
 		devnodes_trees_done(c->plan->devices, c->plan->n_devices);
 	launch_done(&c->launch);
 	notify_done(&c->notify);
-	filter_done(&c->filter);
+	process_filters_done(&c->filters);
 	cgroup_done(&c->cgroup);
 	c->record = state_record_free(c->record);
 	c->plan = plan_free(c->plan);

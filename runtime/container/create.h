@@ -42,7 +42,7 @@ struct create {
 	struct state_record *record;
 	struct cgroup_request cgroup_request;
 	struct cgroup cgroup;
-	struct filter filter;
+	struct process_filters filters;
 	struct ns_spec ns;
 	struct launch launch; /* the init process, and the socket pair to it */
 	struct notify notify; /* run under NOTIFY_SOCKET */

@@ -308,7 +308,7 @@ static int do_prepare(void *ctx, struct error *err)
 		.plan = &c->plan->process,
 		.proc_fd = c->proc_fd,
 		.rootfs_fd = c->rootfs_fd,
-		.filter = &c->filter,
+		.filters = &c->filters,
 		.listener_sock = c->listener_sock,
 		.start_hooks = h ? h->start_container.items : NULL,
 		.n_start_hooks = h ? h->start_container.count : 0,
@@ -328,7 +328,7 @@ static int do_prepare(void *ctx, struct error *err)
 			return r;
 		p->hook_state = state;
 	}
-	if (c->filter.notify)
+	if (c->filters.spec.notify)
 		return seccomp_state_json(c->record, c->spec->linux_cfg->seccomp->listener_metadata, c->host_pid,
 					  (char **)&p->listener_state, err);
 	return 0;

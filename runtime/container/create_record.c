@@ -69,7 +69,7 @@ int create_fill_record(struct create *c, struct error *err)
 	if (!rec->profile)
 		return error_oom(err);
 	if (c->plan->has_process)
-		verify_expect(&c->plan->process, &c->filter, c->guard.profile.passthrough, &rec->expect);
+		verify_expect(&c->plan->process, &c->filters, c->guard.profile.passthrough, &rec->expect);
 	if (c->guard.verdict.grant.affinity) {
 		rec->affinity = arena_strdup(&rec->arena, c->guard.verdict.grant.affinity);
 		if (!rec->affinity)

@@ -274,15 +274,12 @@ int create_facts(void *ctx, struct error *err)
 int create_filter(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
-	const struct spec_seccomp *profile = c->spec->linux_cfg->seccomp;
 	int r;
 
-	if (!profile)
-		return 0;
-	r = filter_for_profile(c->spec, c->rootless, &c->filter, err);
-	if (r < 0 || !c->filter.notify)
+	r = process_filters_open(c->spec, &c->guard.profile, c->rootless, &c->filters, err);
+	if (r < 0 || !c->filters.spec.notify)
 		return r;
-	return tty_socket_connect(profile->listener_path, "seccomp listener", &c->listener_sock, err);
+	return tty_socket_connect(c->spec->linux_cfg->seccomp->listener_path, "seccomp listener", &c->listener_sock, err);
 }
 
 int create_reserve(void *ctx, struct error *err)

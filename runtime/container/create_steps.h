@@ -20,8 +20,13 @@ int create_rdt_attach(struct create *c, struct error *err);
 
 /* PROC/PID/oom_score_adj of a child; EPERM is ignored when rootless, as lowering needs privilege on the host. */
 int process_oom_score_adj(int proc_fd, pid_t pid, int64_t value, bool rootless, struct error *err);
-/* Compiled filter of a profile, through the cache of /run/agentrun/filters when there is one. */
-int filter_for_profile(const struct spec *spec, bool rootless, struct filter *ret, struct error *err);
+/*
+ * The configuration's filter and the policy's, compiled through the cache of
+ * /run/agentrun/filters where there is one, in the order in which they can be loaded.
+ */
+int process_filters_open(const struct spec *spec, const struct policy_profile *policy, bool rootless,
+			 struct process_filters *ret, struct error *err);
+void process_filters_done(struct process_filters *f);
 /*
  * Foreground: proxies the terminal (master_fd >= 0) or forwards signals until the process has exited,
  * and notifications of the container where there are any (notify may be NULL).

@@ -82,7 +82,7 @@ static int open_sockets(struct exec *e, struct error *err)
 		if (r < 0)
 			return r;
 	}
-	if (e->filter.notify) {
+	if (e->filters.spec.notify) {
 		r = tty_socket_connect(e->spec->linux_cfg->seccomp->listener_path, "seccomp listener",
 				       &e->listener_sock, err);
 		if (r < 0)
@@ -126,11 +126,9 @@ static int exec_load(struct exec *e, struct error *err)
 	r = check_terminal(e, err);
 	if (r < 0)
 		return r;
-	if (e->spec->linux_cfg->seccomp) {
-		r = filter_for_profile(e->spec, e->h.view.record->rootless, &e->filter, err);
-		if (r < 0)
-			return r;
-	}
+	r = process_filters_open(e->spec, &e->guard.profile, e->h.view.record->rootless, &e->filters, err);
+	if (r < 0)
+		return r;
 	return open_sockets(e, err);
 }
 
@@ -200,7 +198,7 @@ static int exec_finish(struct exec *e, struct error *err)
 	const char *how;
 	int r;
 
-	verify_expect(&e->plan, &e->filter, e->guard.profile.passthrough, &want);
+	verify_expect(&e->plan, &e->filters, e->guard.profile.passthrough, &want);
 	r = rlimit_apply(e->launch.ref.pid, e->plan.rlimits, e->plan.n_rlimits, err);
 	if (r == 0 && e->pidfd_sock >= 0)
 		r = pidfd_socket_send(e->pidfd_sock, e->launch.ref.fd, err);
@@ -261,7 +259,7 @@ static void exec_done(struct exec *e)
 			(void)close(take_fd(fds[i]));
 	for (i = 0; i < e->ns.n_join; i++)
 		(void)close(e->ns.join[i].fd);
-	filter_done(&e->filter);
+	process_filters_done(&e->filters);
 	launch_done(&e->launch);
 	handle_done(&e->h);
 	guard_done(&e->guard);

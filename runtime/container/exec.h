@@ -17,7 +17,7 @@ struct exec {
 	struct spec *spec;
 	struct guard guard;
 	struct plan_process plan;
-	struct filter filter;
+	struct process_filters filters;
 	struct ns_spec ns;
 	bool joins_user, joins_mount;
 	int root_fd; /* of a container that shares our mount namespace */

@@ -23,7 +23,7 @@ static int child_wait_go(void *ctx, struct error *err)
 	int r;
 
 	r = launch_child(&e->launch, &host_pid, err);
-	if (r < 0 || !e->filter.notify)
+	if (r < 0 || !e->filters.spec.notify)
 		return r;
 	r = seccomp_state_json(e->h.view.record, e->spec->linux_cfg->seccomp->listener_metadata, host_pid, &state, err);
 	e->process.listener_state = state;
@@ -159,7 +159,7 @@ void exec_child(void *arg)
 
 	e->process.plan = &e->plan;
 	e->process.proc_fd = e->h.proc_fd;
-	e->process.filter = &e->filter;
+	e->process.filters = &e->filters;
 	e->process.listener_sock = e->listener_sock;
 	e->process.keep_fds = e->keep_fds;
 	e->process.gate_fds[1] = e->launch.sync_child;

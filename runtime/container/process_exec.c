@@ -79,16 +79,16 @@ static int do_filter(void *ctx, struct error *err)
 	int listener = -EBADF;
 	int r;
 
-	if (!p->filter || p->filter->count == 0)
+	if (p->filters->spec.count == 0 && p->filters->agent.count == 0)
 		return 0;
-	if (p->filter->notify) {
+	if (p->filters->spec.notify) {
 		assert(p->listener_sock >= 0);
 		r = filter_courier_start(p->listener_sock, p->listener_state,
 					 strlen(p->listener_state), &p->courier, err);
 		if (r < 0)
 			return r;
 	}
-	r = filter_load(p->filter, &listener, err);
+	r = filter_pair_load(&p->filters->pair, &listener, err);
 	if (!p->courier)
 		return r;
 	/*

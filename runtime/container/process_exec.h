@@ -8,14 +8,20 @@
 #include <stdint.h>
 
 #include "container/phase.h"
-#include "filter/filter.h"
+#include "filter/filter_agent.h"
 #include "plan/plan.h"
+
+/* Both must allow a call; either may be empty. */
+struct process_filters {
+	struct filter spec, agent;
+	struct filter_pair pair;
+};
 
 struct process {
 	const struct plan_process *plan;
 	int proc_fd; /* verified procfs */
 	int rootfs_fd; /* the container's root for look-ups */
-	const struct filter *filter; /* NULL or count 0: none */
+	const struct process_filters *filters;
 	int listener_sock; /* connected to the seccomp listener's socket, or -EBADF */
 	const char *listener_state; /* JSON to send along */
 	const struct spec_hook *start_hooks; /* startContainer, for init only */

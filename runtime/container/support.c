@@ -206,14 +206,38 @@ static int cache_open(bool rootless)
 	return fd;
 }
 
-int filter_for_profile(const struct spec *spec, bool rootless, struct filter *ret, struct error *err)
+static int spec_filter(const struct spec *spec, int cache_fd, struct filter *ret, struct error *err)
 {
 	const char *strict = spec_annotation(spec, "run.oci.seccomp_fail_unknown_syscall");
+	int r;
+
+	if (!spec->linux_cfg->seccomp)
+		return 0;
+	r = filter_compile(spec->linux_cfg->seccomp, strict && !str_eq(strict, "0"), cache_fd, ret, err);
+	return r < 0 ? error_prefix(err, "seccomp profile of the configuration") : 0;
+}
+
+int process_filters_open(const struct spec *spec, const struct policy_profile *policy, bool rootless,
+			 struct process_filters *ret, struct error *err)
+{
 	_cleanup_close_ int cache_fd = cache_open(rootless);
 	int r;
 
-	r = filter_compile(spec->linux_cfg->seccomp, strict && !str_eq(strict, "0"), cache_fd, ret, err);
-	return r < 0 ? error_prefix(err, "seccomp profile") : 0;
+	r = spec_filter(spec, cache_fd, &ret->spec, err);
+	if (r < 0)
+		return r;
+	if (!policy->passthrough) {
+		r = filter_agent_open(policy->seccomp.profile.text, cache_fd, &ret->agent, err);
+		if (r < 0)
+			return error_prefix(err, "seccomp profile %s of the policy", policy->seccomp.profile.text);
+	}
+	return filter_pair_order(&ret->spec, &ret->agent, &ret->pair, err);
+}
+
+void process_filters_done(struct process_filters *f)
+{
+	filter_done(&f->spec);
+	filter_done(&f->agent);
 }
 
 static void relay(void *arg)

@@ -17,7 +17,7 @@
 #include "util/parse.h"
 #include "util/str.h"
 
-void verify_expect(const struct plan_process *p, const struct filter *f, bool passthrough, struct state_expect *ret)
+void verify_expect(const struct plan_process *p, const struct process_filters *f, bool passthrough, struct state_expect *ret)
 {
 	*ret = (struct state_expect){
 		.set = !passthrough,
@@ -27,7 +27,7 @@ void verify_expect(const struct plan_process *p, const struct filter *f, bool pa
 		.ambient = p->creds.caps.ambient,
 		.inheritable = p->creds.caps.inheritable,
 		.no_new_privs = p->creds.no_new_privs,
-		.filters = f && f->count > 0 ? 1 : 0,
+		.filters = (uint64_t)(f->spec.count > 0) + (f->agent.count > 0),
 	};
 }
 
@@ -106,7 +106,11 @@ int verify_compare(int proc_fd, pid_t pid, const struct state_expect *want, stru
 		return r;
 	if (want->filters > 0 && n != 2)
 		return differs("seccomp mode", n, 2, err);
-	return 0;
+	/* Linux 5.9. One may be inherited, so more is no fault. */
+	r = read_number(status, "Seccomp_filters", 10, &n, err);
+	if (r == 0 && n < want->filters)
+		return differs("number of seccomp filters", n, want->filters, err);
+	return r;
 }
 
 int verify_begin(pid_t pid, int proc_fd, struct verify *ret, struct error *err)

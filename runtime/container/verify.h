@@ -20,7 +20,7 @@ struct verify {
 enum { VERIFY_E_ENDED = 1 }; /* it ended before its execve: the reason comes over the start socket */
 
 /* What the plan says the process will be, for the record. Nothing under passthrough. */
-void verify_expect(const struct plan_process *p, const struct filter *f, bool passthrough, struct state_expect *ret);
+void verify_expect(const struct plan_process *p, const struct process_filters *f, bool passthrough, struct state_expect *ret);
 
 /*
  * Attaches before START is sent. Where the kernel forbids tracing (yama ptrace_scope 3,

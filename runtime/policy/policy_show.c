@@ -235,7 +235,6 @@ const char *policy_not_enforced(const struct policy_profile *p, size_t i)
 		bool demanded;
 		const char *text;
 	} later[] = {
-		{ true, "seccomp: the profile named by seccomp.profile is not loaded" },
 		{ p->time.container.def.n != POLICY_UNLIMITED ||
 			  p->time.exec.def.n != POLICY_UNLIMITED,
 		  "time: containers and commands are not ended at their deadline" },

@@ -1,0 +1,166 @@
+#!/usr/bin/env bats
+# Docker with the built-in policy: every wish beyond it ends in the documented clamp or
+# refusal, and the commands of every day work unchanged.
+
+load lib.bash
+
+setup_file() {
+	require_machine
+	AGENTRUN_FLAGS='' docker_start
+}
+
+teardown_file() {
+	docker_stop
+}
+
+setup() {
+	require_machine
+}
+
+teardown() {
+	docker rm -f "p$BATS_TEST_NUMBER" >/dev/null 2>&1 || true
+}
+
+# agent ARGUMENT...: docker run under the policy; leaves $status, $output (both streams).
+agent() {
+	run docker run --rm --runtime agentrun "$@"
+}
+
+gives() {
+	echo "exit code $status: $output"
+	[ "$status" -eq 0 ]
+	[ $# -eq 0 ] || [ "$output" = "$1" ]
+}
+
+# refused REGEX: docker's "cannot start", neither 126 nor 127, and the reason is told.
+refused() {
+	echo "exit code $status: $output"
+	[ "$status" -eq 125 ]
+	[[ $output =~ policy:.*$1 ]]
+}
+
+caps() {
+	sed -n 's/^CapEff:[[:space:]]*//p' <<<"$output"
+}
+
+### what is asked beyond the policy
+
+@test "policy: --privileged gives the eight capabilities and the usual devices" {
+	agent --privileged "$IMAGE" sh -c 'cat /proc/self/status; ls /dev/mem /dev/kmsg 2>&1'
+	echo "$output"
+	[ "$(caps)" = 00000000000004fb ]
+	[[ $output != *$'\n'/dev/mem* && $output != *$'\n'/dev/kmsg* ]]
+	[[ $output = *NoNewPrivs:*1* && $output = *Seccomp:*2* ]]
+}
+
+@test "policy: --cap-add ALL gives no more" {
+	agent --cap-add ALL "$IMAGE" cat /proc/self/status
+	[ "$(caps)" = 00000000000004fb ]
+}
+
+@test "policy: the host's namespaces are refused" {
+	agent --pid host "$IMAGE" true
+	refused 'pid'
+	agent --network host "$IMAGE" true
+	refused 'network'
+	agent --ipc host "$IMAGE" true
+	refused 'ipc|/dev/shm'
+	agent --uts host "$IMAGE" true
+	refused 'uts'
+}
+
+@test "policy: another container's network namespace may be joined" {
+	docker run -d --name "p$BATS_TEST_NUMBER" --runtime agentrun "$IMAGE" sleep 1000
+	agent --network "container:p$BATS_TEST_NUMBER" "$IMAGE" echo joined
+	gives joined
+}
+
+@test "policy: --device adds no device" {
+	agent --device /dev/full:/dev/usual --device /dev/kmsg "$IMAGE" sh -c 'ls /dev/kmsg 2>/dev/null; echo done'
+	gives done
+}
+
+@test "policy: the host's root, /proc and control sockets are not mounted, under any spelling" {
+	local source
+	python3 -c 'import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1])' "$BATS_TEST_TMPDIR/other.sock"
+	ln -s /run/docker-test.sock "$BATS_TEST_TMPDIR/innocent"
+	for source in / /proc /sys /run /run/docker-test.sock /run/../run/docker-test.sock "$BATS_TEST_TMPDIR/innocent" \
+		"$BATS_TEST_TMPDIR/other.sock" /etc /root; do
+		echo "source $source"
+		agent -v "$source:/x" "$IMAGE" true
+		refused 'mount source'
+	done
+}
+
+@test "policy: secrets do not reach the container by -e" {
+	agent -e AWS_SECRET_ACCESS_KEY=abc -e HARMLESS=ghp_0123456789abcdefghijABCDEFGHIJ012345 -e LANG=C "$IMAGE" env
+	gives
+	[[ $output = *LANG=C* && $output != *AWS_* && $output != *ghp_* ]]
+}
+
+@test "policy: seccomp=unconfined does not take the agent's filter away" {
+	agent --security-opt seccomp=unconfined "$IMAGE" sh -c 'grep Seccomp: /proc/self/status; mount -t tmpfs x /tmp || echo refused'
+	gives
+	[[ $output = *Seccomp:*2* && $output = *refused* ]]
+}
+
+@test "policy: limits are never absent" {
+	docker run -d --name "p$BATS_TEST_NUMBER" --runtime agentrun --pids-limit -1 -m 0 "$IMAGE" sleep 1000
+	local pid
+	pid=$(docker inspect -f '{{.State.Pid}}' "p$BATS_TEST_NUMBER")
+	limit() {
+		local path
+		path=$(sed -n "s/^[0-9]*:$1://p" "/proc/$pid/cgroup")
+		cat "/sys/fs/cgroup/$1$path/$2"
+	}
+	if [ -d /sys/fs/cgroup/pids ]; then
+		[ "$(limit pids pids.max)" = 512 ]
+		[ "$(limit memory memory.limit_in_bytes)" = 2147483648 ]
+	fi
+	docker update --pids-limit 100000 "p$BATS_TEST_NUMBER"
+	if [ -d /sys/fs/cgroup/pids ]; then
+		[ "$(limit pids pids.max)" = 512 ]
+	fi
+}
+
+@test "policy: exec has no more than the container" {
+	docker run -d --name "p$BATS_TEST_NUMBER" --runtime agentrun "$IMAGE" sleep 1000
+	run docker exec --privileged -e GITHUB_TOKEN=abc "p$BATS_TEST_NUMBER" sh -c 'cat /proc/self/status; env'
+	gives
+	[ "$(caps)" = 00000000000004fb ]
+	[[ $output != *GITHUB_TOKEN* ]]
+}
+
+### what everybody does
+
+@test "policy: everyday commands work" {
+	agent "$IMAGE" echo hello
+	gives hello
+	agent -i "$IMAGE" sh -c 'exit 7'
+	[ "$status" -eq 7 ]
+	agent -u 1000:1000 -w /tmp -e A=b --hostname box --read-only --tmpfs /scratch "$IMAGE" \
+		sh -c 'echo "$(id -u) $(pwd) $A $(hostname)"; echo x >/scratch/f && cat /scratch/f'
+	gives $'1000 /tmp b box\nx'
+	mkdir "$BATS_TEST_TMPDIR/work"
+	agent -v "$BATS_TEST_TMPDIR/work:/work" "$IMAGE" sh -c 'echo data >/work/file'
+	gives ''
+	[ "$(cat "$BATS_TEST_TMPDIR/work/file")" = data ]
+	agent -m 64m --cpus 0.5 --pids-limit 50 --network none --cap-drop ALL "$IMAGE" echo limited
+	gives limited
+	agent "$IMAGE" no-such-command
+	[ "$status" -eq 127 ]
+	agent "$IMAGE" /etc
+	[ "$status" -eq 126 ]
+}
+
+@test "policy: a detached container, exec, stop, logs, top" {
+	docker run -d --name "p$BATS_TEST_NUMBER" --runtime agentrun "$IMAGE" sh -c 'echo started; trap "exit 0" TERM; while :; do sleep 0.1; done'
+	run docker exec "p$BATS_TEST_NUMBER" echo in
+	gives in
+	run docker top "p$BATS_TEST_NUMBER"
+	[ "$status" -eq 0 ]
+	run docker stop -t 5 "p$BATS_TEST_NUMBER"
+	[ "$status" -eq 0 ]
+	run docker logs "p$BATS_TEST_NUMBER"
+	gives started
+}

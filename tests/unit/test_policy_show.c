@@ -129,13 +129,12 @@ static void not_enforced(void)
 	}
 	for (n = 0; policy_not_enforced(&profile, n); n++)
 		;
-	is_int(n, 5, "all controls that come later are named");
-	ok(str_after(policy_not_enforced(&profile, 4), "session:") != NULL,
-	   "sessions where demanded");
+	if (is_int(n, 4, "all controls that come later are named"))
+		ok(str_after(policy_not_enforced(&profile, n - 1), "session:") != NULL, "sessions where demanded");
 	(void)policy_profile_get(p, "sandbox", &profile, &err);
 	for (n = 0; policy_not_enforced(&profile, n); n++)
 		;
-	is_int(n, 2, "the sandbox demands a filter and no egress, nothing else");
+	is_int(n, 1, "the sandbox demands no egress, and nothing else that is to come");
 	(void)policy_profile_get(p, "passthrough", &profile, &err);
 	is_str(policy_not_enforced(&profile, 0), NULL, "passthrough demands nothing");
 }

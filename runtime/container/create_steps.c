@@ -164,7 +164,9 @@ int create_plan(void *ctx, struct error *err)
 		r = plan_build(c->spec, &req, &c->plan, err);
 	if (r < 0)
 		return r;
-	guard_give_sources(&c->guard, c->plan);
+	r = guard_give_sources(&c->guard, c->plan, err);
+	if (r < 0)
+		return r;
 	r = check_rootfs(c->plan, err);
 	if (r < 0)
 		return r;

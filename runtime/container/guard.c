@@ -214,14 +214,24 @@ int guard_narrow_resources(struct guard *g, struct spec_resources *res, struct a
 	return r < 0 ? r : policy_apply_resources(res, arena, &g->profile, &facts, &g->verdict, err);
 }
 
-void guard_give_sources(struct guard *g, struct plan *plan)
+int guard_give_sources(struct guard *g, struct plan *plan, struct error *err)
 {
-	size_t i, j;
+	/* The last mount of a plan with notify is our own folder. */
+	size_t i, j, n = plan->n_mounts - (plan->notify ? 1 : 0);
 
-	for (i = 0; i < plan->n_mounts; i++)
-		for (j = 0; j < g->n_sources; j++)
-			if (plan->mounts[i].source == g->sources[j].source && plan->mounts[i].kind == MOUNT_BIND)
-				plan->mounts[i].source_fd = take_fd(&g->sources[j].path.fd);
+	for (i = 0; i < n; i++) {
+		struct mount_op *op = &plan->mounts[i];
+
+		if (op->kind != MOUNT_BIND)
+			continue;
+		for (j = 0; j < g->n_sources && op->source_fd < 0; j++)
+			if (op->source == g->sources[j].source)
+				op->source_fd = take_fd(&g->sources[j].path.fd);
+		if (op->source_fd < 0 && !g->profile.passthrough && !mount_source_in_rootfs(op, plan->rootfs))
+			return error_text(err, -EPERM, "policy: mount source %s was not judged, so it is not mounted",
+					  op->source);
+	}
+	return 0;
 }
 
 int guard_store(const struct guard *g, int dir_fd, struct error *err)

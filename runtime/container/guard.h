@@ -57,9 +57,12 @@ int guard_narrow_process(struct guard *g, struct spec_process *proc, struct spec
 int guard_narrow_resources(struct guard *g, struct spec_resources *res, struct arena *arena,
 			   const struct guard_host *host, struct error *err);
 
-/* Hands the judged descriptors to the plan's binds. */
+/*
+ * Hands the judged descriptors to the plan's binds. A bind that nobody judged, whichever way
+ * it came into the plan, is an error: only the source's own descriptor may be mounted.
+ */
 struct plan;
-void guard_give_sources(struct guard *g, struct plan *plan);
+int guard_give_sources(struct guard *g, struct plan *plan, struct error *err);
 /* Writes policy.json and verdict.json into the state folder. */
 int guard_store(const struct guard *g, int dir_fd, struct error *err);
 

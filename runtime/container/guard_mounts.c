@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "os/mount.h"
 #include "policy/policy_fs.h"
 #include "util/str.h"
 
@@ -27,12 +28,16 @@ static bool is_bind(const struct spec_mount *m)
 	return (m->type && str_eq(m->type, "bind")) || has_option(m, "bind") || has_option(m, "rbind");
 }
 
-/* What lies below the root is the container's own: it is looked up inside the root by the executor. */
+/*
+ * What lies below the root is the container's own: it is looked up inside the root by the
+ * executor, whose predicate this is.
+ */
 static bool in_rootfs(const char *source, const char *rootfs)
 {
-	const char *rest = str_after(source, rootfs);
+	struct mount_op op = MOUNT_OP_NULL;
 
-	return rest && (*rest == '/' || *rest == '\0');
+	op.source = source;
+	return mount_source_in_rootfs(&op, rootfs);
 }
 
 static int add_option(struct spec_mount *m, struct arena *arena, const char *word, struct error *err)

@@ -169,6 +169,14 @@ status_field() {
 	[ "$(cat "$T/work/file")" = data ]
 }
 
+@test "mounts: a source written as below the root stays inside it" {
+	echo own >"$ROOTFS/etc/canary-own"
+	add_mount "{\"destination\": \"/x\", \"type\": \"bind\", \"source\": \"$ROOTFS/../../../../../../etc\", \"options\": [\"rbind\"]}"
+	sh_args 'ls /x/canary-own; ls /x/shadow 2>/dev/null'
+	run_container
+	[[ $output = /x/canary-own ]]
+}
+
 @test "mounts: deny and allow of the policy file" {
 	mkdir "$T/work" "$T/work/secret"
 	add_mount "{\"destination\": \"/work\", \"type\": \"bind\", \"source\": \"$T/work\", \"options\": [\"rbind\"]}"

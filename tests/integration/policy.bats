@@ -169,6 +169,14 @@ status_field() {
 	[ "$(cat "$T/work/file")" = data ]
 }
 
+@test "the host's root is no root of a container" {
+	edit '.root.path = "/"'
+	refused 'root.path'
+	ln -s / "$T/innocent"
+	edit --arg p "$T/innocent/." '.root.path = $p'
+	refused 'root.path'
+}
+
 @test "mounts: a source written as below the root stays inside it" {
 	echo own >"$ROOTFS/etc/canary-own"
 	add_mount "{\"destination\": \"/x\", \"type\": \"bind\", \"source\": \"$ROOTFS/../../../../../../etc\", \"options\": [\"rbind\"]}"

@@ -4,13 +4,12 @@
 #include "cgroup/cgroup_members.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include "cgroup/cgroup_io.h"
+#include "cgroup/cgroup_walk.h"
 #include "util/fd.h"
 #include "util/str.h"
 
-#define DEPTH_MAX 128
 /* pid_max is 4 million; seven digits and a newline each. */
 #define PROCS_MAX ((size_t)40 * 1024 * 1024)
 
@@ -65,53 +64,22 @@ static int procs_read(int dir, struct cgroup_pid_list *list)
 	return list_parse(list, text);
 }
 
-static int walk(int dir, struct cgroup_pid_list *list, unsigned depth)
+static int procs_add(void *arg, int dir)
 {
-	_cleanup_closedir_ DIR *d = NULL;
-	struct dirent *e;
-	struct stat st;
-	int fd, r;
+	int r = procs_read(dir, arg);
 
-	if (depth > DEPTH_MAX)
-		return -ELOOP;
-	r = procs_read(dir, list);
 	/* A threaded cgroup lists its processes in the domain above it. */
-	if (r < 0 && r != -EOPNOTSUPP)
-		return cgroup_is_gone(r) ? 0 : r;
-	/* kernfs counts sub-folders as links. */
-	if (fstat(dir, &st) == 0 && st.st_nlink <= 2)
-		return 0;
-
-	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d) {
-		r = -errno;
-		if (fd >= 0)
-			(void)close(fd);
-		return cgroup_is_gone(r) ? 0 : r;
-	}
-	while ((e = readdir(d))) {
-		_cleanup_close_ int sub = -EBADF;
-
-		if (e->d_type != DT_DIR || str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
-			continue;
-		sub = openat(dir, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-		if (sub < 0)
-			continue;
-		r = walk(sub, list, depth + 1);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return r == -EOPNOTSUPP || cgroup_is_gone(r) ? 0 : r;
 }
 
 int cgroup_members(const char *path, struct cgroup_pid_list *list)
 {
-	_cleanup_close_ int dir = cgroup_open_dir(path);
+	const struct cgroup_visit visit = { .enter = procs_add, .arg = list };
+	int dir = cgroup_open_dir(path);
 
 	if (dir < 0)
 		return cgroup_is_gone(dir) ? 0 : dir;
-	return walk(dir, list, 0);
+	return cgroup_walk(&dir, &visit);
 }
 
 static int pid_compare(const void *a, const void *b)

@@ -5,73 +5,52 @@
 #include "cgroup/cgroup_driver.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <linux/magic.h>
+#include <sys/statfs.h>
+#include <unistd.h>
 
 #include "cgroup/cgroup_io.h"
-#include "util/str.h"
+#include "cgroup/cgroup_walk.h"
 
 #define REMOVE_TIMEOUT_US (10 * 1000 * 1000)
 #define REMOVE_STEP_US	  (50 * 1000)
-#define DEPTH_MAX	  128
 
-static int remove_children(int dir, unsigned depth);
-
-/* kernfs counts sub-folders as links: without any the listing can be spared. */
-static bool has_children(int dir)
+static int remove_child(void *arg, int parent, const char *name)
 {
-	struct stat st;
+	int *result = arg;
 
-	return fstat(dir, &st) < 0 || st.st_nlink > 2;
+	/* Goes on after a failure: what can go shall go, the caller tries again. */
+	if (unlinkat(parent, name, AT_REMOVEDIR) < 0 && !cgroup_is_gone(-errno) && *result == 0)
+		*result = -errno;
+	return 0;
 }
 
-static int remove_at(int parent, const char *name, unsigned depth)
+/* A record that was tampered with must not have other folders removed. */
+static bool is_cgroup(int dir)
 {
-	_cleanup_close_ int dir = -EBADF;
-	int r = 0;
+	struct statfs fs;
 
-	if (depth > DEPTH_MAX)
-		return -ELOOP;
-	if (unlinkat(parent, name, AT_REMOVEDIR) == 0 || cgroup_is_gone(-errno))
+	return fstatfs(dir, &fs) == 0 && (fs.f_type == CGROUP_SUPER_MAGIC || fs.f_type == CGROUP2_SUPER_MAGIC);
+}
+
+static int remove_once(const char *path)
+{
+	_cleanup_close_ int dir = cgroup_open_dir(path);
+	int result = 0, r;
+	const struct cgroup_visit visit = { .leave = remove_child, .arg = &result };
+
+	if (dir < 0)
+		return cgroup_is_gone(dir) ? 0 : dir;
+	if (!is_cgroup(dir))
+		return -EXDEV;
+	if (rmdir(path) == 0 || cgroup_is_gone(-errno))
 		return 0;
 	if (errno != EBUSY && errno != ENOTEMPTY)
 		return -errno;
-
-	dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (dir < 0)
-		return cgroup_is_gone(-errno) ? 0 : -errno;
-	if (!has_children(dir))
-		return -EBUSY;
-	r = remove_children(dir, depth + 1);
-	if (r < 0)
-		return r;
-	if (unlinkat(parent, name, AT_REMOVEDIR) == 0 || cgroup_is_gone(-errno))
-		return 0;
-	return -errno;
-}
-
-/* Goes on after a failure: what can go shall go, the caller tries again. */
-static int remove_children(int dir, unsigned depth)
-{
-	_cleanup_closedir_ DIR *d = NULL;
-	struct dirent *e;
-	int fd, r = 0, one;
-
-	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return cgroup_is_gone(-errno) ? 0 : -errno;
-	d = fdopendir(fd);
-	if (!d) {
-		(void)close(fd);
-		return -ENOMEM;
-	}
-	while ((e = readdir(d))) {
-		if (e->d_type != DT_DIR || str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
-			continue;
-		one = remove_at(dir, e->d_name, depth);
-		if (one < 0)
-			r = one;
-	}
-	return r;
+	r = cgroup_walk(&dir, &visit);
+	if (r < 0 || result < 0)
+		return r < 0 ? r : result;
+	return rmdir(path) == 0 || cgroup_is_gone(-errno) ? 0 : -errno;
 }
 
 int cgroup_remove_tree(const char *path, struct error *err)
@@ -80,12 +59,14 @@ int cgroup_remove_tree(const char *path, struct error *err)
 	int r;
 
 	do {
-		r = remove_at(AT_FDCWD, path, 0);
+		r = remove_once(path);
 		if (r != -EBUSY)
 			break;
 	} while (cgroup_pause(&pause, REMOVE_STEP_US, REMOVE_TIMEOUT_US));
 	if (r == -EBUSY)
 		return error_set(err, r, "remove cgroup %s (processes are still in it)", path);
+	if (r == -EXDEV)
+		return error_text(err, r, "remove cgroup %s: it is not in a cgroup file system", path);
 	if (r < 0)
 		return error_set(err, r, "remove cgroup %s", path);
 	return 0;

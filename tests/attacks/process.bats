@@ -68,11 +68,11 @@ with_environment() {
 	sh_args 'grep ^Groups /proc/self/status | tr -d "\t "; umask'
 	: >"$LOG"
 	umask 0
-	output=$(setpriv --groups 0,4,6,1234 "$AGENTRUN" --root "$ROOT" --log "$LOG" --log-format json run --bundle "$BUNDLE" "$ID" 3>&-)
+	output=$(setpriv --groups 0,4,6,1234 "$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" --log "$LOG" --log-format json run --bundle "$BUNDLE" "$ID" 3>&-)
 	umask 22
 	[ "$output" = "$(printf 'Groups:\n0022')" ]
 	edit '.process.user = {uid: 1000, gid: 1000, additionalGids: [2000]}'
-	output=$(setpriv --groups 0,4,6,1234 "$AGENTRUN" --root "$ROOT" --log "$LOG" --log-format json run --bundle "$BUNDLE" "$ID" 3>&-)
+	output=$(setpriv --groups 0,4,6,1234 "$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" --log "$LOG" --log-format json run --bundle "$BUNDLE" "$ID" 3>&-)
 	[ "$output" = "$(printf 'Groups:2000\n0022')" ]
 }
 
@@ -81,10 +81,10 @@ with_environment() {
 	"$probe" with-key agentrun-canary true || skip "no keyrings"
 	[ "$("$probe" with-key agentrun-canary "$probe" find-key agentrun-canary)" = "key: FOUND" ]
 	args probe find-key agentrun-canary
-	output=$("$probe" with-key agentrun-canary "$AGENTRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" 3>&-)
+	output=$("$probe" with-key agentrun-canary "$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" run --bundle "$BUNDLE" "$ID" 3>&-)
 	[ "$output" != "key: FOUND" ]
 	start_sleeper
-	output=$("$probe" with-key agentrun-canary "$AGENTRUN" --root "$ROOT" exec "$ID" probe find-key agentrun-canary 3>&-)
+	output=$("$probe" with-key agentrun-canary "$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" exec "$ID" probe find-key agentrun-canary 3>&-)
 	[ "$output" != "key: FOUND" ]
 }
 
@@ -248,4 +248,26 @@ has_file_or_exists() {
 	lacks KILLED
 	kill -0 $victim
 	kill -9 $victim
+}
+
+@test "cgroups nested by the thousand keep a container neither alive nor in existence" {
+	local pid
+	for pid in own host; do
+		[ $pid = own ] || edit '.linux.namespaces |= map(select(.type != "pid"))'
+		edit '.mounts |= map(select(.destination != "/sys/fs/cgroup")) + [{destination: "/sys/fs/cgroup", type: "cgroup",
+			source: "cgroup", options: ["rw", "nosuid", "noexec", "nodev"]}]'
+		sh_args 'cd /sys/fs/cgroup/pids 2>/dev/null || cd /sys/fs/cgroup; i=0
+			while [ $i -lt 1200 ]; do mkdir d && cd d || break; i=$((i + 1)); done
+			echo $$ >cgroup.procs; sleep 1000 & sleep 1000 & touch /ready; wait'
+		rm -f "$ROOTFS/ready"
+		start_container
+		wait_for 20 has_file_or_exists "$ROOTFS/ready"
+		call ps "$ID"
+		works
+		call kill --all "$ID" TERM
+		works
+		call delete --force "$ID"
+		works
+		clean
+	done
 }

@@ -193,18 +193,49 @@ static int become_userns_root(void)
 	return 0;
 }
 
-/* overwrite FILE SECONDS: waits until FILE (/proc/PID/exe) can be had, then tries to write it. */
+/* The program of the process that was called by this name. */
+static int open_exe_of(const char *name)
+{
+	char path[320], text[256];
+	int fd = -1, found = -1;
+	struct dirent *e;
+	DIR *d = opendir("/proc");
+
+	while (d && found < 0 && (e = readdir(d))) {
+		if (atoi(e->d_name) <= 0)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/cmdline", e->d_name);
+		fd = open(path, O_RDONLY);
+		memset(text, 0, sizeof(text));
+		if (fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && strcmp(text, name) == 0) {
+			snprintf(path, sizeof(path), "/proc/%s/exe", e->d_name);
+			found = open(path, O_PATH);
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+/*
+ * overwrite NAME FIFO SECONDS: gets at the program of the process called NAME, which waits
+ * for somebody to read the fifo, lets it end, and tries to write the program.
+ */
 static int overwrite(char **argv)
 {
-	double end = now() + atof(argv[1]);
+	double end = now() + atof(argv[2]);
 	int fd = -1, i, r;
 
 	while (fd < 0 && now() < end)
-		fd = open(argv[0], O_PATH);
+		fd = open_exe_of(argv[0]);
 	if (fd < 0) {
 		printf("not reached\n");
 		return 0;
 	}
+	if (open(argv[1], O_RDONLY | O_NONBLOCK) < 0)
+		return 2;
 	printf("reached\n");
 	/* Its own run must be over, or all there is to see is "text file busy". */
 	for (i = 0; i < 20; i++) {
@@ -304,7 +335,7 @@ int main(int argc, char **argv)
 		int (*fn)(char **argv);
 	} verbs[] = {
 		{ "swap", 2, swap },	      { "scan", 2, scan },	  { "look", 2, look_one },
-		{ "overwrite", 2, overwrite }, { "with-key", 2, with_key }, { "find-key", 1, find_key },
+		{ "overwrite", 3, overwrite }, { "with-key", 2, with_key }, { "find-key", 1, find_key },
 		{ "device", 3, device },      { "tty", 0, tty },
 		{ "pty", 0, pty },	     	  { "write", 2, write_verb },
 	};

@@ -15,6 +15,9 @@
 #include "container/proto.h"
 #include "util/fd.h"
 
+/* A starter connects and speaks at once. */
+#define VISIT_TIMEOUT_S 1
+
 /*
  * As first process of a pid namespace we would not even notice a TERM with default
  * disposition, so all are blocked and read; those that stop or are ignored by default stay so.
@@ -62,6 +65,7 @@ static int take_start(int sock, struct error *err)
 
 int gate_wait(int listen_fd, int connected_fd, int *ret_sock, struct error *err)
 {
+	const struct timeval visit = { .tv_sec = VISIT_TIMEOUT_S };
 	_cleanup_close_ int sig_fd = -EBADF;
 	int r;
 
@@ -97,7 +101,9 @@ int gate_wait(int listen_fd, int connected_fd, int *ret_sock, struct error *err)
 		conn = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
 		if (conn < 0)
 			continue;
-		/* A bad visitor must not end the container: only a whole START counts. */
+		/* A bad visitor must neither end the container nor hold it: only a whole START counts. */
+		if (setsockopt(conn, SOL_SOCKET, SO_RCVTIMEO, &visit, sizeof(visit)) < 0)
+			continue;
 		if (take_start(conn, err) == 0) {
 			*ret_sock = take_fd(&conn);
 			return 0;

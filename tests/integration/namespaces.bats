@@ -216,7 +216,8 @@ teardown() { suite_teardown; }
 		dir=${dir%/*}
 	done
 	status=0
-	env -i PATH="$PATH" setpriv --reuid 12345 --regid 12345 --clear-groups --no-new-privs "$AGENTRUN" --root "$T/rootless" \
+	# shellcheck disable=SC2086
+	env -i PATH="$PATH" setpriv --reuid 12345 --regid 12345 --clear-groups --no-new-privs "$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$T/rootless" \
 		run --bundle "$BUNDLE" "$ID" </dev/null >"$T/stdout" 2>"$T/stderr" 3>&- || status=$?
 	output=$(cat "$T/stdout") errors=$(cat "$T/stderr")
 	report

@@ -106,6 +106,11 @@ void cgroup_join_done(struct cgroup_join *join);
  * -EBUSY on v2 when the container made sub-cgroups with controllers: use cgroup_attach_peer().
  */
 int cgroup_attach(const struct cgroup *cg, const char *sub, pid_t pid, struct error *err);
+/*
+ * The v2 hierarchy alone, for a process that has joined the others by itself; without one there is
+ * nothing to do. -EBUSY as above.
+ */
+int cgroup_attach_unified(const struct cgroup *cg, pid_t pid, struct error *err);
 /* v2: into the cgroup where peer (the container's init) is now: the container's or below it. */
 int cgroup_attach_peer(const struct cgroup *cg, pid_t peer, pid_t pid, struct error *err);
 /*

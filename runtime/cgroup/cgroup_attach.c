@@ -144,6 +144,15 @@ int cgroup_attach(const struct cgroup *cg, const char *sub, pid_t pid, struct er
 	return cgroup_attach_controller(cg, NULL, sub, pid, err);
 }
 
+int cgroup_attach_unified(const struct cgroup *cg, pid_t pid, struct error *err)
+{
+	const struct cgroup_dir *d = cgroup_dir_find(cg, "");
+
+	assert(pid > 0);
+
+	return d ? attach_one(d, NULL, pid, err) : 0;
+}
+
 int cgroup_attach_controller(const struct cgroup *cg, const char *controllers, const char *sub,
 			     pid_t pid, struct error *err)
 {

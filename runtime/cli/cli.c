@@ -108,14 +108,16 @@ static int run_command(const struct cli_program *program, const struct cli_optio
 	r = cli_args_check_count(cmd, res.args.count, err);
 	if (r < 0)
 		return usage_error(program, cmd, r);
-	r = cli_options_env(global, &env, err);
-	if (r < 0)
-		return r;
-	ctx.env = &env;
 	/* The protected commands may pass descriptors on: they tell inherited ones from ours first. */
 	r = cmd->protect ? cmd->protect(err) : close_on_exec_all(err);
-	if (r == 0)
+	if (r == 0) {
+		/* Looks at the host, so not twice: protect() executes this program anew. */
+		r = cli_options_env(global, &env, err);
+		if (r < 0)
+			return r;
+		ctx.env = &env;
 		r = cmd->run(&ctx, options, &res.args, err);
+	}
 	assert(r <= 0);
 	if (r < 0 && cmd->error_prefix)
 		(void)error_prefix(err, "%s", cmd->error_prefix);

@@ -41,9 +41,10 @@ static int launch_first_word(struct launch *l, struct error *err)
 	return r;
 }
 
+/* What the process could not enter itself: its first word says that it is in all v1 hierarchies. */
 static int launch_attach(struct launch *l, struct error *err)
 {
-	int r = cgroup_attach(l->cgroup, NULL, l->ref.pid, err);
+	int r = cgroup_attach_unified(l->cgroup, l->ref.pid, err);
 
 	if (r == -EBUSY && l->peer > 0)
 		r = cgroup_attach_peer(l->cgroup, l->peer, l->ref.pid, err);

@@ -81,27 +81,25 @@ static int set_groups(const struct creds *c, struct error *err)
 int creds_drop_bounding(const struct creds *c, struct error *err)
 {
 	unsigned bit;
-	int r;
+	int code, r;
 
 	assert(c);
 
 	if (!c->set_caps)
 		return 0;
+	/* Read back once, with all other sets, by creds_set_caps(). */
 	for (bit = 0; bit < 64; bit++) {
-		if (c->caps.bounding & CAP_BIT(bit))
+		if ((c->caps.bounding & CAP_BIT(bit)) || prctl(PR_CAPBSET_DROP, bit, 0, 0, 0) == 0)
 			continue;
+		code = -errno;
+		if (code == -EINVAL)
+			break; /* unknown to this kernel, and so are the higher ones */
+		/* Without CAP_SETPCAP: what is not there needs no drop. */
 		r = prctl(PR_CAPBSET_READ, bit, 0, 0, 0);
 		if (r < 0)
-			break; /* unknown to this kernel, and so are the higher ones */
-		if (r == 0)
-			continue;
-		if (prctl(PR_CAPBSET_DROP, bit, 0, 0, 0) < 0)
-			return error_set(err, -errno, "drop capability %u from the bounding set",
-					 bit);
-		if (prctl(PR_CAPBSET_READ, bit, 0, 0, 0) != 0)
-			return error_text(
-				err, -EPERM,
-				"capability %u is still in the bounding set after its drop", bit);
+			break;
+		if (r > 0)
+			return error_set(err, code, "drop capability %u from the bounding set", bit);
 	}
 	return 0;
 }
@@ -185,9 +183,13 @@ int creds_set_caps(const struct creds *c, struct error *err)
 
 	if (!c->set_caps)
 		return 0;
-	r = caps_current(&have, err);
+	r = caps_held(&have, err);
 	if (r < 0)
 		return r;
+	/* Of the bounding set only what is wanted matters here; the proof reads all of it. */
+	for (bit = 0; bit < 64; bit++)
+		if ((c->caps.bounding & CAP_BIT(bit)) && prctl(PR_CAPBSET_READ, bit, 0, 0, 0) > 0)
+			have.bounding |= CAP_BIT(bit);
 	caps_grantable(&c->caps, &have, &set, &dropped);
 
 	if (prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) < 0)

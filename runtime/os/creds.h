@@ -36,7 +36,7 @@ int caps_held(struct caps_sets *ret, struct error *err);
 void caps_grantable(const struct caps_sets *want, const struct caps_sets *have, struct caps_sets *ret, uint64_t *ret_dropped);
 /* capset(2) of permitted, effective and inheritable of this process: 0 or negative errno. */
 int caps_set(const struct caps_sets *sets);
-/* Phase 1, still privileged: bounding set. Without set_caps: nothing. */
+/* Phase 1, still privileged: bounding set, proved in phase 3. Without set_caps: nothing. */
 int creds_drop_bounding(const struct creds *c, struct error *err);
 /*
  * Phase 2: groups, gid, uid, then proof. With set_caps the permitted capabilities are kept and

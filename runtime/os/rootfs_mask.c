@@ -122,6 +122,11 @@ static int mask_dir(struct masks *m, int target_fd, struct error *err)
 		r = mount_fs_create(&fs, &m->dir_fd, err);
 		if (r < 0)
 			return r;
+		/*
+		 * The mount itself the first time: closing one that was never attached waits for an
+		 * RCU grace period.
+		 */
+		return mount_attach(m->dir_fd, target_fd);
 	}
 	return stamp(m->dir_fd, target_fd);
 }

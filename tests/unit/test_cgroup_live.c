@@ -232,16 +232,19 @@ static void test_enter(void)
 	struct child a, b;
 	char path[128];
 	bool frozen = false;
-	int fd = -EBADF;
+	int fd = -EBADF, n_v2;
 
 	if (!make(&req, &cg))
 		return;
 	(void)snprintf(path, sizeof(path), "%s/enter", base);
 	is_int(cgroup_clone_fd(&cg, &fd, &err), 0, "descriptor for clone3");
+	n_v2 = fd >= 0 ? 1 : 0;
 	a = child_start(&cg, fd);
 	is_int(lines_with(a.pid, path), cg.n_dirs, "clone and join: in all hierarchies");
 	(void)close(fd);
 	b = child_start(NULL, -1);
+	is_int(cgroup_attach_unified(&cg, b.pid, &err), 0, "into the v2 hierarchy alone");
+	is_int(lines_with(b.pid, path), n_v2, "is in no other");
 	is_int(cgroup_attach(&cg, NULL, b.pid, &err), 0, "attach by number");
 	is_int(lines_with(b.pid, path), cg.n_dirs, "and that one too");
 	is_int(members(&cg), 2, "two members");

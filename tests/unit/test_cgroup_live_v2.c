@@ -131,7 +131,9 @@ static void test_enter(void)
 	other = child_in(NULL);
 	is_int(cgroup_attach(&cg, "init.scope", init, &err), 0, "init moves into a sub-cgroup");
 	ok(in_cgroup(init, end), "and is there");
-	is_int(cgroup_attach_peer(&cg, init, other, &err), 0, "another follows it");
+	is_int(cgroup_attach_unified(&cg, other, &err), 0, "another enters");
+	ok(in_cgroup(other, strrchr(folder, '/')), "and is in the container's own folder");
+	is_int(cgroup_attach_peer(&cg, init, other, &err), 0, "and follows init");
 	ok(in_cgroup(other, end), "to the same place");
 	is_int(cgroup_attach_peer(&cg, getpid(), other, &err), -EXDEV,
 	       "but not to a process outside");

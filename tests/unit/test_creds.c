@@ -172,6 +172,33 @@ static int no_privilege(void)
 	return 0;
 }
 
+/* What the first phase did not do the third one must see. */
+static int bounding_left(void)
+{
+	const struct creds c = { .set_caps = true, .caps = { .bounding = BIT(CAP_CHOWN) } };
+
+	CHECK(field("CapBnd:", 16) & ~BIT(CAP_CHOWN));
+	CHECK(creds_set_ids(&c, &err) == 0);
+	CHECK(creds_set_caps(&c, &err) == -EPERM);
+	CHECK(strncmp(err.text, "capabilities are not as set", 27) == 0);
+	return 0;
+}
+
+/* A container's root without CAP_SETPCAP: there is nothing left to drop. */
+static int bounding_gone(void)
+{
+	const struct creds first = { .set_caps = true, .caps = { .bounding = BIT(CAP_CHOWN) } };
+	const struct creds more = { .set_caps = true };
+
+	CHECK(creds_drop_bounding(&first, &err) == 0 && creds_set_ids(&first, &err) == 0 &&
+	      creds_set_caps(&first, &err) == 0);
+	CHECK(field("CapBnd:", 16) == BIT(CAP_CHOWN) && field("CapPrm:", 16) == 0);
+	CHECK(creds_drop_bounding(&first, &err) == 0);
+	CHECK(creds_drop_bounding(&more, &err) == -EPERM);
+	CHECK(field("CapBnd:", 16) == BIT(CAP_CHOWN));
+	return 0;
+}
+
 static int new_privs(void)
 {
 	CHECK(field("NoNewPrivs:", 10) == 0);
@@ -224,6 +251,8 @@ int main(void)
 		in_child(without_caps, "no capabilities given");
 		in_child(keep_groups, "groups kept");
 		in_child(no_privilege, "messages without privilege");
+		in_child(bounding_left, "a bounding set that is too large");
+		in_child(bounding_gone, "a bounding set that is small enough");
 	}
 	return TAP_END();
 }

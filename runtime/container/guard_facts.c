@@ -18,6 +18,7 @@
 #include "cgroup/cgroup.h"
 #include "os/ns.h"
 #include "os/procfs.h"
+#include "util/fd.h"
 #include "util/parse.h"
 #include "util/str.h"
 
@@ -176,6 +177,24 @@ static char *page_size_name(struct arena *arena, const char *folder)
 
 #define PAGE_SIZES_MAX 16
 
+/* Without pages in the pool, or leave to take some, there is nothing to limit. */
+static bool has_pages(int dir_fd, const char *folder)
+{
+	static const char *const files[] = { "nr_hugepages", "nr_overcommit_hugepages" };
+	size_t i;
+
+	for (i = 0; i < ELEMENTSOF(files); i++) {
+		_cleanup_free_ char *path = str_printf("%s/%s", folder, files[i]);
+		_cleanup_free_ char *text = NULL;
+		struct error ignored;
+
+		/* What cannot be read is taken for there. */
+		if (!path || file_read_all(dir_fd, path, 64, &text, NULL, &ignored) < 0 || !str_eq(text, "0\n"))
+			return true;
+	}
+	return false;
+}
+
 static int read_hugepages(struct arena *arena, struct policy_facts *f, struct error *err)
 {
 	_cleanup_closedir_ DIR *dir = opendir("/sys/kernel/mm/hugepages");
@@ -187,7 +206,7 @@ static int read_hugepages(struct arena *arena, struct policy_facts *f, struct er
 	while (dir && f->n_hugepages < PAGE_SIZES_MAX && (e = readdir(dir))) {
 		const char *name = page_size_name(arena, e->d_name);
 
-		if (name)
+		if (name && has_pages(dirfd(dir), e->d_name))
 			names[f->n_hugepages++] = name;
 	}
 	f->hugepages = names;

@@ -23,7 +23,8 @@ teardown() {
 
 # agent ARGUMENT...: docker run under the policy; leaves $status, $output (both streams).
 agent() {
-	run docker run --rm --runtime agentrun "$@"
+	status=0
+	output=$(docker run --rm --runtime agentrun "$@" 2>&1) || status=$?
 }
 
 gives() {

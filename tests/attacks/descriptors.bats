@@ -143,6 +143,22 @@ through_descriptors() {
 	done
 }
 
+@test "an old break-out of a chroot ends inside, with and without pivot_root" {
+	grant CAP_SYS_CHROOT CAP_DAC_OVERRIDE
+	args probe breakout "$CANARY/file"
+	run_container
+	works inside
+	run_container --no-pivot
+	works inside
+}
+
+@test "standard descriptors that the engine closed are no files of the runtime" {
+	sh_args 'a=$(for f in 0 1 2; do stat -L -c %t:%T /proc/$$/fd/$f; done); echo $a >/tmp/result'
+	rt run --bundle "$BUNDLE" "$ID" 0<&- 1>&- 2>&- 3>&-
+	cat "$ROOTFS/tmp/result"
+	[ "$(cat "$ROOTFS/tmp/result")" = "1:3 1:3 1:3" ]
+}
+
 # own_runtime: a copy of the runtime that a successful attack may destroy.
 own_runtime() {
 	cp "$AGENTRUN" "$T/agentrun"
@@ -209,6 +225,28 @@ one_more() {
 
 one_exec() {
 	rt exec "$ID" true
+}
+
+@test "nor is the runtime's file written where only a copy of it could be protected" {
+	unshare -r true 2>/dev/null || skip "no user namespaces"
+	own_runtime
+	ln -s /proc/self/exe "$ROOTFS/evil"
+	mkfifo "$ROOTFS/fifo"
+	sh_args 'probe overwrite /evil /fifo 8 >/tmp/result 2>&1'
+	# without privilege over the mounts of the host: the program runs from memory
+	edit '.linux.namespaces |= map(select(.type != "network" and .type != "user" and .type != "cgroup"))
+		| del(.linux.cgroupsPath, .linux.resources) | .mounts |= map(select(.type != "sysfs" and .type != "cgroup"))'
+	cat >"$T/rootless" <<-EOF
+		a="$AGENTRUN ${AGENTRUN_FLAGS-} --root $ROOT --rootless true"
+		\$a run --detach --bundle $BUNDLE $ID && \$a exec $ID /evil --log /fifo state x
+		sleep 4
+		\$a delete --force $ID
+	EOF
+	unshare -r sh "$T/rootless" </dev/null >"$T/o" 2>&1 3>&- || cat "$T/o"
+	cat "$ROOTFS/tmp/result"
+	grep -q '^reached' "$ROOTFS/tmp/result"
+	absent WROTE "$ROOTFS/tmp/result"
+	runtime_untouched
 }
 
 @test "a process of the host's pid namespace gets at no process of the runtime" {

@@ -96,6 +96,26 @@ as_nobody() {
 	cp "$T/good" "$ROOT/$ID/state.json"
 }
 
+@test "a cgroup path that climbs makes no folder outside the cgroups" {
+	local path
+	for path in "/../../..$CANARY/cg" "../../../../../..$CANARY/cg" "/a/../../../..$CANARY/cg" ../..; do
+		edit --arg p "$path" '.linux.cgroupsPath = $p'
+		run_container
+		rt delete --force "$ID"
+		canary_untouched
+	done
+	start_container_in "$CGROUP"
+	for path in .. ../../x /../.. a/../../..; do
+		call exec --cgroup "$path" "$ID" true
+		[ "$status" -ne 0 ]
+	done
+}
+
+start_container_in() {
+	edit --arg p "$1" '.linux.cgroupsPath = $p'
+	start_sleeper
+}
+
 @test "an unprivileged user reads nothing of a container and cannot start it" {
 	local file
 	args sleep 1000

@@ -258,6 +258,27 @@ static int overwrite(char **argv)
 	return 0;
 }
 
+/* breakout FILE: the old way out of a chroot, then tries to read the file of the host. */
+static int breakout(char **argv)
+{
+	int root = open("/", O_RDONLY | O_DIRECTORY), i, fd;
+	char text[64];
+	ssize_t n;
+
+	mkdir("/tmp/jail", 0700);
+	if (chroot("/tmp/jail") < 0 || fchdir(root) < 0)
+		return 2;
+	for (i = 0; i < 64; i++)
+		if (chdir("..") < 0)
+			break;
+	if (chroot(".") < 0)
+		return 2;
+	fd = open(argv[0], O_RDONLY);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text));
+	printf("%s\n", n > 0 ? "ESCAPED" : "inside");
+	return 0;
+}
+
 /* with-key NAME PROGRAM...: runs it in a session keyring that holds a key of that name. */
 static int with_key(char **argv)
 {
@@ -336,7 +357,7 @@ int main(int argc, char **argv)
 	} verbs[] = {
 		{ "swap", 2, swap },	      { "scan", 2, scan },	  { "look", 2, look_one },
 		{ "overwrite", 3, overwrite }, { "with-key", 2, with_key }, { "find-key", 1, find_key },
-		{ "device", 3, device },      { "tty", 0, tty },
+		{ "device", 3, device },      { "breakout", 1, breakout },  { "tty", 0, tty },
 		{ "pty", 0, pty },	     	  { "write", 2, write_verb },
 	};
 	size_t i;

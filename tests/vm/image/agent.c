@@ -117,7 +117,11 @@ static void run_script(const char *script, int out, int err)
 		NULL,
 	};
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
+	/* The agent outlives a lack of memory; containers must not inherit that. */
+	if (write(oom, "0", 1) != 1)
+		_exit(126);
 	setsid();
 	if (chdir("/root") || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
 		_exit(126);
@@ -235,10 +239,11 @@ static void step(struct agent *a)
 		forward(a, &a->err, 'e');
 	if (p[3].revents && waitpid(a->child, &a->status, 0) == a->child)
 		a->ended = true;
-	if (p[0].revents & POLLIN)
-		read_port(a);
-	else if (p[0].revents & (POLLHUP | POLLERR))
+	/* Without a host the port is readable, too: it then reads as ended. */
+	if (p[0].revents & (POLLHUP | POLLERR))
 		host_left(a);
+	else if (p[0].revents & POLLIN)
+		read_port(a);
 	if (a->ended && a->out < 0 && a->err < 0)
 		report_end(a);
 }

@@ -1,0 +1,1 @@
+"""The test machines: images (built once), machines (qemu), the command channel, the suites."""

@@ -1,0 +1,116 @@
+"""Runs the suites of a lane in its machine."""
+import collections
+import glob
+import os
+
+from . import images, tap
+from .channel import ChannelLost
+
+# Under emulation on a busy host; a test that hangs is ended by the suite itself long before.
+FILE_SECONDS = 3600
+
+Kind = collections.namedtuple("Kind", "name user lanes sample files command")
+
+PREPARE = """
+set -e
+install -m 755 /vm/build/agentrun /usr/local/bin/agentrun
+"""
+
+RUN = """
+export AGENTRUN=/usr/local/bin/agentrun srcdir=/vm/source builddir=/vm/build
+cd /vm/{top}
+{user}{command}
+"""
+
+
+def kinds():
+    with open(f"{images.HERE}/suites", encoding="utf-8") as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                name, user, lanes, sample, files, command = line.split(None, 5)
+                yield Kind(name, user, lanes.split(","), sample == "yes", files, command.strip())
+
+
+def programs(kind, folders):
+    """The files of a kind, relative to the source or build folder."""
+    top, pattern = kind.files.split(":")
+    for path in sorted(glob.glob(os.path.join(folders[top], pattern))):
+        if os.path.isfile(path) and (top == "source" or os.access(path, os.X_OK)):
+            yield top, os.path.relpath(path, folders[top])
+
+
+def selected(lane, folders, sample, words):
+    for kind in kinds():
+        if lane not in kind.lanes and "*" not in kind.lanes:
+            continue
+        if sample and not kind.sample:
+            continue
+        for top, file in programs(kind, folders):
+            if not words or any(word in f"{kind.name}/{file}" for word in words):
+                yield kind, top, file
+
+
+class Lane:
+    """Runs one file after the other; a fresh machine after each failure of the machine."""
+
+    def __init__(self, lane, folders, writer):
+        self.lane, self.folders, self.writer = lane, folders, writer
+        self._context = self._vm = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._stop()
+
+    def _start(self):
+        self._context = images.restored(self.lane, self.folders)
+        self._vm = self._context.__enter__()
+        if self._vm.run(PREPARE, 300):
+            raise ChannelLost("the runtime cannot be copied into the guest")
+
+    def _stop(self):
+        if self._context:
+            self._context.__exit__(None, None, None)
+        self._context = self._vm = None
+
+    def _log(self, name):
+        folder = os.path.join(self.folders["logs"], self.lane)
+        os.makedirs(folder, exist_ok=True)
+        return os.path.join(folder, name)
+
+    def _keep_console(self, name):
+        if self._vm:
+            with open(self._vm.console, "rb") as console, open(self._log(name), "wb") as log:
+                log.write(console.read())
+
+    def _attempt(self, kind, top, file, name):
+        if not self._vm:
+            self._start()
+        stream = tap.Stream()
+        user = "as-alice " if kind.user == "alice" else ""
+        script = RUN.format(top=top, user=user, command=kind.command.replace("{}", f"/vm/{top}/{file}"))
+        with open(self._log(name + ".log"), "wb") as log:
+            def out(data):
+                log.write(data)
+                stream.feed(data)
+            code = self._vm.run(script, FILE_SECONDS, out, log.write)
+        if self._vm.trouble():
+            raise ChannelLost(f"the guest's kernel: {self._vm.trouble()}")
+        stream.end(code)
+        return stream
+
+    def run(self, kind, top, file):
+        name = f"{kind.name}.{kind.user}.{os.path.basename(file)}"
+        prefix = f"{self.lane} {kind.user} {os.path.basename(file)}"
+        print(f"# {prefix}", flush=True)
+        for attempt in (1, 2):
+            try:
+                self.writer.stream(prefix, self._attempt(kind, top, file, name))
+                return
+            except ChannelLost as error:
+                reason = str(error)
+                self._keep_console(f"{name}.console.{attempt}")
+                self._stop()
+                print(f"# {prefix}: the machine failed ({reason})", flush=True)
+        self.writer.result(False, f"{prefix}: the machine failed twice: {reason}")

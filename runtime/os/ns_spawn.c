@@ -104,10 +104,13 @@ static int join_all(const struct spawn_job *job, bool with_pid, struct error *er
 		if (j->type == CLONE_NEWPID && !with_pid)
 			continue;
 		r = join_one(j, err);
-		if (r == -EPERM && job_has(job, CLONE_NEWUSER))
+		if (r == -EPERM && job_has(job, CLONE_NEWUSER)) {
+			/* Callers judge by the error's code: a put-off join is none. */
+			*err = ERROR_NULL;
 			later[i] = true;
-		else if (r < 0)
+		} else if (r < 0) {
 			return r;
+		}
 	}
 	if (!user)
 		return 0;

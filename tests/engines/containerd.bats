@@ -153,7 +153,9 @@ finish() {
 		pid=$(task_pid)
 		kill -9 "$(awk '/^PPid/ { print $2 }' "/proc/$pid/status")"
 		wait_for 20 sh -c "! kill -0 $pid" && echo gone
-		ctr container rm "$N"
+		# containerd forgets the task a moment after its process has gone
+		wait_for 20 sh -c "! ctr task ls -q | grep -qx '$N'"
+		wait_for 20 ctr container rm "$N"
 		cont -d "$IMAGE" "$N" sleep 1000 && echo again
 		finish
 	}

@@ -793,7 +793,7 @@ is_health() {
 }
 
 @test "docker logs" {
-	scenario() { dstart "$IMAGE" sh -c 'for i in 1 2 3; do echo $i; done; echo e >&2'; docker wait "$N" >/dev/null; docker logs "$N" 2>/dev/null; docker logs --tail 1 "$N" 2>&1 >/dev/null; }
+	scenario() { dstart "$IMAGE" sh -c 'for i in 1 2 3; do echo $i; done; sleep 0.5; echo e >&2'; docker wait "$N" >/dev/null; docker logs "$N" 2>/dev/null; docker logs --tail 1 "$N" 2>&1 >/dev/null; }
 	same scenario
 	expect_like 0 $'^1\n2\n3'
 }

@@ -6,15 +6,15 @@ bats_require_minimum_version 1.5.0
 
 setup_file() {
 	[ "$(id -u)" -ne 0 ] || skip "needs an ordinary user"
-	local own
+	local own pid
 	own=$(sed -n 's/^0:://p' /proc/self/cgroup)
 	# a cgroup with processes cannot have limited children
 	mkdir "/sys/fs/cgroup$own/suite"
-	echo $$ >"/sys/fs/cgroup$own/suite/cgroup.procs"
-	echo "$PPID" >"/sys/fs/cgroup$own/suite/cgroup.procs"
-	while read -r pid; do
-		echo "$pid" >"/sys/fs/cgroup$own/suite/cgroup.procs" || true
-	done <"/sys/fs/cgroup$own/cgroup.procs"
+	while [ -n "$(cat "/sys/fs/cgroup$own/cgroup.procs")" ]; do
+		for pid in $(cat "/sys/fs/cgroup$own/cgroup.procs"); do
+			echo "$pid" >"/sys/fs/cgroup$own/suite/cgroup.procs" || true
+		done 2>/dev/null
+	done
 	export OWN=$own
 	mkdir "$BATS_FILE_TMPDIR/rootfs"
 	tar -C "$BATS_FILE_TMPDIR/rootfs" -xf /usr/share/vm/busybox.tar
@@ -33,7 +33,12 @@ setup() {
 }
 
 teardown() {
-	"$AGENTRUN" delete --force "$ID" 2>/dev/null || true
+	rt delete --force "$ID" 2>/dev/null || true
+}
+
+# These tests are about the specification; the policy is on top (tests/integration/policy.bats).
+rt() {
+	"$AGENTRUN" --profile passthrough "$@"
 }
 
 edit() {
@@ -46,11 +51,11 @@ sh_args() {
 }
 
 start() {
-	"$AGENTRUN" create --bundle "$BUNDLE" "$ID" </dev/null >"$T/out" 2>&1 3>&- || {
+	rt create --bundle "$BUNDLE" "$ID" </dev/null >"$T/out" 2>&1 3>&- || {
 		cat "$T/out"
 		return 1
 	}
-	"$AGENTRUN" start "$ID"
+	rt start "$ID"
 }
 
 value() {
@@ -65,23 +70,33 @@ subordinate_ids() {
 
 @test "run: root inside is the user outside" {
 	sh_args 'id -u; cat /proc/self/uid_map'
-	run "$AGENTRUN" run --bundle "$BUNDLE" "$ID"
+	run rt run --bundle "$BUNDLE" "$ID"
+	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = 0 ]
 	[[ ${lines[1]} =~ ^\ *0\ +1000\ +1$ ]]
 }
 
+@test "what spec --rootless writes runs under the built-in policy" {
+	(cd "$BUNDLE" && rm config.json && "$AGENTRUN" spec --rootless)
+	edit '.process.terminal = false | .process.args = ["echo", "ran"]'
+	run "$AGENTRUN" run --bundle "$BUNDLE" "$ID"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$output" = ran ]
+}
+
 @test "the record is in the user's own run folder and names her" {
 	start
 	[ -d "$XDG_RUNTIME_DIR/agentrun/$ID" ]
-	[ "$("$AGENTRUN" state "$ID" | jq -r .status)" = running ]
-	[ "$("$AGENTRUN" state "$ID" | jq -r .owner)" != "" ]
-	"$AGENTRUN" list | grep -q "^$ID "
+	[ "$(rt state "$ID" | jq -r .status)" = running ]
+	[ "$(rt state "$ID" | jq -r .owner)" != "" ]
+	rt list | grep -q "^$ID "
 }
 
 @test "exec joins all namespaces" {
 	start
-	run "$AGENTRUN" exec "$ID" sh -c 'id -u; cat /proc/self/cgroup; for n in user mnt pid ipc uts cgroup; do
+	run rt exec "$ID" sh -c 'id -u; cat /proc/self/cgroup; for n in user mnt pid ipc uts cgroup; do
 		[ "$(readlink /proc/self/ns/$n)" = "$(readlink /proc/1/ns/$n)" ] && echo $n; done'
 	[ "$status" -eq 0 ]
 	[ "$output" = "$(printf '0\n0::/\nuser\nmnt\npid\nipc\nuts\ncgroup')" ]
@@ -89,7 +104,7 @@ subordinate_ids() {
 
 @test "exec returns the exit code" {
 	start
-	run "$AGENTRUN" exec "$ID" sh -c 'exit 5'
+	run rt exec "$ID" sh -c 'exit 5'
 	[ "$status" -eq 5 ]
 }
 
@@ -99,34 +114,35 @@ subordinate_ids() {
 	[ "$(value memory.max)" = 40960000 ]
 	[ "$(value pids.max)" = 50 ]
 	[ "$(value cpu.max)" = "50000 100000" ]
-	"$AGENTRUN" update --memory 61440000 --pids-limit 60 "$ID"
+	rt update --memory 61440000 --pids-limit 60 "$ID"
 	[ "$(value memory.max)" = 61440000 ]
 	[ "$(value pids.max)" = 60 ]
-	"$AGENTRUN" delete --force "$ID"
+	rt delete --force "$ID"
 	[ ! -e "/sys/fs/cgroup$CGROUP" ]
 }
 
 @test "pause, resume, events, ps, kill" {
 	start
-	"$AGENTRUN" pause "$ID"
+	rt pause "$ID"
 	[ "$(value cgroup.freeze)" = 1 ]
-	[ "$("$AGENTRUN" state "$ID" | jq -r .status)" = paused ]
-	"$AGENTRUN" resume "$ID"
-	[ "$("$AGENTRUN" events --stats "$ID" | jq .data.pids.current)" = 1 ]
-	"$AGENTRUN" ps "$ID" | grep -q 'sleep 1000'
-	"$AGENTRUN" kill "$ID" KILL
+	[ "$(rt state "$ID" | jq -r .status)" = paused ]
+	rt resume "$ID"
+	[ "$(rt events --stats "$ID" | jq .data.pids.current)" = 1 ]
+	rt ps "$ID" | grep -q 'sleep 1000'
+	rt kill "$ID" KILL
 	for _ in $(seq 100); do
-		[ "$("$AGENTRUN" state "$ID" | jq -r .status)" = stopped ] && break
+		[ "$(rt state "$ID" | jq -r .status)" = stopped ] && break
 		sleep 0.2
 	done
-	"$AGENTRUN" delete "$ID"
+	rt delete "$ID"
 }
 
 @test "subordinate ids" {
 	subordinate_ids
 	sh_args 'chown 5:6 /tmp && stat -c %u:%g /tmp; su nobody -s /bin/sh -c "id -u"'
 	edit '.process.capabilities |= map_values(. + ["CAP_CHOWN", "CAP_SETUID", "CAP_SETGID"] | unique)'
-	run "$AGENTRUN" run --bundle "$BUNDLE" "$ID"
+	run rt run --bundle "$BUNDLE" "$ID"
+	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "$output" = "$(printf '5:6\n65534')" ]
 	[ "$(stat -c %u:%g "$BUNDLE/rootfs/tmp")" = 100004:100005 ]
@@ -135,37 +151,42 @@ subordinate_ids() {
 @test "subordinate ids that are not the user's are refused" {
 	subordinate_ids
 	edit '.linux.uidMappings[1].hostID = 300000'
-	run "$AGENTRUN" run --bundle "$BUNDLE" "$ID"
+	run rt run --bundle "$BUNDLE" "$ID"
+	echo "$output"
 	[ "$status" -ne 0 ]
 	[ -n "$output" ]
-	run "$AGENTRUN" state "$ID"
+	run rt state "$ID"
 	[ "$status" -ne 0 ]
 }
 
 @test "a cgroup that is not hers is refused, not left out" {
 	edit '.linux.cgroupsPath = "/not-hers" | .process.args = ["true"]'
-	run "$AGENTRUN" run --bundle "$BUNDLE" "$ID"
+	run rt run --bundle "$BUNDLE" "$ID"
+	echo "$output"
 	[ "$status" -ne 0 ]
-	[[ $output = *not-hers* ]]
+	[[ $output = *cgroup* ]]
 }
 
 @test "without a cgroup path and without limits, no cgroup is needed" {
 	edit 'del(.linux.cgroupsPath) | del(.linux.resources) | .process.args = ["echo", "ran"]'
-	run "$AGENTRUN" run --bundle "$BUNDLE" "$ID"
+	run rt run --bundle "$BUNDLE" "$ID"
+	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "$output" = ran ]
 }
 
 @test "a limit that is not delegated is refused" {
 	edit '.linux.resources = {hugepageLimits: [{pageSize: "2MB", limit: 2097152}]}'
-	run "$AGENTRUN" run --bundle "$BUNDLE" "$ID"
+	run rt run --bundle "$BUNDLE" "$ID"
+	echo "$output"
 	[ "$status" -ne 0 ]
 	[[ $output = *hugetlb* ]]
 }
 
 @test "sysfs and devices of the host cannot be written" {
 	sh_args 'touch /sys/x 2>/dev/null && echo sys; mknod /tmp/n c 1 1 2>/dev/null && echo node; ls /dev/null'
-	run "$AGENTRUN" run --bundle "$BUNDLE" "$ID"
+	run rt run --bundle "$BUNDLE" "$ID"
+	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "$output" = /dev/null ]
 }
@@ -176,8 +197,8 @@ subordinate_ids() {
 	edit --arg c "${CGROUP}b" '.linux.cgroupsPath = $c'
 	ID=$second
 	start
-	[ "$("$AGENTRUN" exec "$first" readlink /proc/self/ns/pid)" != "$("$AGENTRUN" exec "$second" readlink /proc/self/ns/pid)" ]
-	"$AGENTRUN" delete --force "$second"
+	[ "$(rt exec "$first" readlink /proc/self/ns/pid)" != "$(rt exec "$second" readlink /proc/self/ns/pid)" ]
+	rt delete --force "$second"
 	ID=$first
-	[ "$("$AGENTRUN" state "$first" | jq -r .status)" = running ]
+	[ "$(rt state "$first" | jq -r .status)" = running ]
 }

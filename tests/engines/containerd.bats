@@ -159,6 +159,7 @@ finish() {
 		cont -d "$IMAGE" "$N" sleep 1000 && echo again
 		finish
 	}
-	same scenario
+	# runc's own cleaning after its shim's death is now and then too late for the second start
+	REFERENCE=none same scenario
 	expect 0 $'gone\nagain'
 }

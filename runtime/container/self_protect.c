@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "container/container.h"
+#include "os/libexec.h"
 #include "util/fd.h"
 
 #define CMDLINE_BYTES_MAX ((size_t)4 * 1024 * 1024)
@@ -123,6 +124,8 @@ int container_self_protect(struct error *err)
 	if (!done)
 		return error_text(err, -EPERM, "protect agentrun's own program file: the copy is still writable");
 	r = read_argv(&text, &argv, err);
+	if (r == 0)
+		r = libexec_remember(err);
 	if (r < 0)
 		return r;
 	(void)fexecve(safe_fd, argv, environ);

@@ -55,7 +55,7 @@ FNR == 1 {
 			offence("config.h is for main and util: pass the fact down instead")
 		next
 	}
-	if (target !~ /^[a-z_]+\/[a-z0-9_]+\.h$/) {
+	if (target !~ /^[a-z_]+\/[a-z0-9_]+(\.skel)?\.h$/) {
 		offence("include \"" target "\" does not name its folder")
 		next
 	}

@@ -23,4 +23,6 @@ includes=$("$CLANG" -v -E -x c /dev/null -o /dev/null 2>&1 |
 "$BPFTOOL" gen skeleton -L "$object" name "$name" >"$header.tmp"
 sed 's|^#include <bpf/skel_internal.h>|#pragma GCC system_header\n#include "os/ebpf_skel.h"|' "$header.tmp" >"$header.new"
 rm -f "$header.tmp"
+# What pins are named after: programs of another build are other programs.
+echo "#define $(echo "$name" | tr a-z A-Z)_BUILD \"$(sha256sum <"$header.new" | cut -c 1-16)\"" >>"$header.new"
 mv "$header.new" "$header"

@@ -22,6 +22,31 @@ static uint64_t ptr(const void *p)
 	return (uint64_t)(uintptr_t)p;
 }
 
+int ebpf_map_create(unsigned type, const char *name, size_t key_size, size_t value_size,
+		    size_t entries, unsigned flags)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = type;
+	attr.key_size = (uint32_t)key_size;
+	attr.value_size = (uint32_t)value_size;
+	attr.max_entries = (uint32_t)entries;
+	attr.map_flags = flags;
+	(void)strncpy(attr.map_name, name, sizeof(attr.map_name) - 1);
+	return sys_bpf(BPF_MAP_CREATE, &attr);
+}
+
+int ebpf_map_by_id(uint32_t id, unsigned flags)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_id = id;
+	attr.open_flags = flags;
+	return sys_bpf(BPF_MAP_GET_FD_BY_ID, &attr);
+}
+
 static int map_call(int cmd, int map, const void *key, const void *value, uint64_t flags)
 {
 	union bpf_attr attr;

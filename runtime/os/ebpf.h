@@ -14,6 +14,11 @@
 
 #include "util/error.h"
 
+/* type: enum bpf_map_type; name: at most 15 of letters, digits, "_" and ".". Close-on-exec. */
+int ebpf_map_create(unsigned type, const char *name, size_t key_size, size_t value_size,
+		    size_t entries, unsigned flags);
+/* What a lookup in a map of maps gives. flags: 0 or BPF_F_RDONLY. Needs CAP_SYS_ADMIN. */
+int ebpf_map_by_id(uint32_t id, unsigned flags);
 int ebpf_map_lookup(int map, const void *key, void *ret_value);
 /* flags: BPF_ANY, BPF_NOEXIST, BPF_EXIST */
 int ebpf_map_update(int map, const void *key, const void *value, uint64_t flags);

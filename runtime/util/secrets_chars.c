@@ -1,56 +1,56 @@
 /*
- * Characters, runs and small questions about texts for the environment scrubber. Written
+ * Characters, runs and small questions about texts for the search for secrets. Written
  * by hand because the start of a container waits for it: compiling regular expressions
  * alone would take longer than judging the whole environment.
  */
 #include <string.h>
 #include <strings.h>
 
-#include "policy/policy_env_internal.h"
+#include "util/secrets.h"
 #include "util/cleanup.h"
 
 #define LETTER                                                                                    \
-	(1u << ENV_ALNUM | 1u << ENV_WORD | 1u << ENV_URL | 1u << ENV_DOTTED | 1u << ENV_BASE64 | \
-	 1u << ENV_BEARER | 1u << ENV_ANY)
-#define UPPER (LETTER | 1u << ENV_UPPER)
-#define HEX   (1u << ENV_HEX)
-#define ANY   (1u << ENV_ANY)
+	(1u << SECRET_ALNUM | 1u << SECRET_WORD | 1u << SECRET_URL | 1u << SECRET_DOTTED | 1u << SECRET_BASE64 | \
+	 1u << SECRET_BEARER | 1u << SECRET_ANY)
+#define UPPER (LETTER | 1u << SECRET_UPPER)
+#define HEX   (1u << SECRET_HEX)
+#define ANY   (1u << SECRET_ANY)
 
-const uint16_t env_classes[256] = {
+const uint16_t secret_classes[256] = {
 	['!'] = ANY,
 	['#' ... '&'] = ANY, /* neither of the quotes */
 	['(' ... '*'] = ANY,
-	['+'] = ANY | 1u << ENV_BASE64 | 1u << ENV_BEARER,
+	['+'] = ANY | 1u << SECRET_BASE64 | 1u << SECRET_BEARER,
 	[','] = ANY,
-	['-'] = ANY | 1u << ENV_URL | 1u << ENV_DOTTED | 1u << ENV_BEARER,
-	['.'] = ANY | 1u << ENV_DOTTED | 1u << ENV_BEARER,
-	['/'] = ANY | 1u << ENV_BASE64 | 1u << ENV_BEARER,
-	['0' ... '9'] = UPPER | HEX | 1u << ENV_DIGIT,
+	['-'] = ANY | 1u << SECRET_URL | 1u << SECRET_DOTTED | 1u << SECRET_BEARER,
+	['.'] = ANY | 1u << SECRET_DOTTED | 1u << SECRET_BEARER,
+	['/'] = ANY | 1u << SECRET_BASE64 | 1u << SECRET_BEARER,
+	['0' ... '9'] = UPPER | HEX | 1u << SECRET_DIGIT,
 	[':' ... '<'] = ANY,
-	['='] = ANY | 1u << ENV_BASE64 | 1u << ENV_BEARER,
+	['='] = ANY | 1u << SECRET_BASE64 | 1u << SECRET_BEARER,
 	['>' ... '@'] = ANY,
 	['A' ... 'F'] = UPPER | HEX,
 	['G' ... 'Z'] = UPPER,
 	['[' ... '^'] = ANY,
-	['_'] = ANY | 1u << ENV_WORD | 1u << ENV_URL | 1u << ENV_DOTTED | 1u << ENV_BEARER,
+	['_'] = ANY | 1u << SECRET_WORD | 1u << SECRET_URL | 1u << SECRET_DOTTED | 1u << SECRET_BEARER,
 	['`'] = ANY,
 	['a' ... 'f'] = LETTER | HEX,
 	['g' ... 'z'] = LETTER,
 	['{' ... '}'] = ANY,
-	['~'] = ANY | 1u << ENV_BEARER,
+	['~'] = ANY | 1u << SECRET_BEARER,
 	[0x80 ... 0xff] = ANY,
 };
 
-size_t env_run(enum env_set set, struct env_text t)
+size_t secret_run(enum secret_set set, struct secret_text t)
 {
 	size_t i;
 
-	for (i = 0; i < t.len && env_in_set(set, t.s[i]); i++)
+	for (i = 0; i < t.len && secret_in_set(set, t.s[i]); i++)
 		;
 	return i;
 }
 
-bool env_has_digit(struct env_text t)
+bool secret_has_digit(struct secret_text t)
 {
 	size_t i;
 
@@ -73,7 +73,7 @@ static int base64_digit(char c)
 	return c == '/' || c == '_' ? 63 : -1;
 }
 
-size_t env_base64(struct env_text t, char *ret, size_t room)
+size_t secret_base64(struct secret_text t, char *ret, size_t room)
 {
 	unsigned bits = 0, have = 0;
 	size_t i, n = 0;
@@ -93,17 +93,17 @@ size_t env_base64(struct env_text t, char *ret, size_t room)
 	return n;
 }
 
-bool env_is(struct env_text t, const char *word)
+bool secret_is(struct secret_text t, const char *word)
 {
 	size_t i;
 
 	for (i = 0; i < t.len; i++)
-		if (!word[i] || env_upper(t.s[i]) != word[i])
+		if (!word[i] || secret_upper(t.s[i]) != word[i])
 			return false;
 	return !word[i];
 }
 
-bool env_is_truth_value(struct env_text t)
+bool secret_is_truth_value(struct secret_text t)
 {
 	static const char *const words[] = { "TRUE",	 "FALSE",    "YES",	  "NO",
 					     "ON",	 "OFF",	     "0",	  "1",
@@ -113,13 +113,13 @@ bool env_is_truth_value(struct env_text t)
 	size_t i;
 
 	for (i = 0; i < ELEMENTSOF(words); i++)
-		if (env_is(t, words[i]))
+		if (secret_is(t, words[i]))
 			return true;
 	return false;
 }
 
 /* "/x/credentials.json": base64 has no dot, and a password hardly an extension. */
-static bool has_extension(struct env_text t)
+static bool has_extension(struct secret_text t)
 {
 	size_t i = t.len;
 
@@ -129,7 +129,7 @@ static bool has_extension(struct env_text t)
 	       t.len - i <= 5 && memchr(t.s + 1, '/', i - 2);
 }
 
-bool env_is_path(struct env_text t)
+bool secret_is_path(struct secret_text t)
 {
 	/* A random secret in base64 begins like one of these once in several million. */
 	static const char *const roots[] = { "/etc/",	  "/run/",	 "/var/",    "/usr/",
@@ -141,10 +141,10 @@ bool env_is_path(struct env_text t)
 	size_t i;
 
 	for (i = 0; i < t.len; i++)
-		if (!env_in_set(ENV_BEARER, t.s[i]) && !strchr("@%:,", t.s[i]))
+		if (!secret_in_set(SECRET_BEARER, t.s[i]) && !strchr("@%:,", t.s[i]))
 			return false;
 	for (i = 0; i < ELEMENTSOF(roots); i++)
-		if (env_begins(t, roots[i]))
+		if (secret_begins(t, roots[i]))
 			return true;
 	return t.len > 0 && has_extension(t);
 }

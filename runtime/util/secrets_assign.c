@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "policy/policy_env_internal.h"
+#include "util/secrets.h"
 #include "util/cleanup.h"
 
 struct secret_key {
@@ -44,7 +44,7 @@ static const struct secret_key keys[] = {
 #define KEY_MAX 40
 
 /* The name that ends before place, squeezed; its length, 0 when there is none. */
-static size_t key_before(struct env_text t, size_t place, bool *ret_quoted,
+static size_t key_before(struct secret_text t, size_t place, bool *ret_quoted,
 			 char name[static KEY_MAX])
 {
 	size_t end = place, start, i, n = 0;
@@ -56,21 +56,21 @@ static size_t key_before(struct env_text t, size_t place, bool *ret_quoted,
 		end--;
 	if (*ret_quoted && end && t.s[end - 1] == '\\') /* JSON within JSON */
 		end--;
-	for (start = end; start && end - start < KEY_MAX && env_in_set(ENV_URL, t.s[start - 1]);
+	for (start = end; start && end - start < KEY_MAX && secret_in_set(SECRET_URL, t.s[start - 1]);
 	     start--)
 		;
 	for (i = start; i < end; i++)
 		if (t.s[i] != '_' && t.s[i] != '-')
-			name[n++] = env_upper(t.s[i]);
+			name[n++] = secret_upper(t.s[i]);
 	return n;
 }
 
-static const struct secret_key *key_find(struct env_text name)
+static const struct secret_key *key_find(struct secret_text name)
 {
 	size_t i, n;
 
 	/* It guards certificates that everybody may read. */
-	if (env_is(name, "TRUSTSTOREPASSWORD"))
+	if (secret_is(name, "TRUSTSTOREPASSWORD"))
 		return NULL;
 	for (i = 0; i < ELEMENTSOF(keys); i++) {
 		n = strlen(keys[i].name);
@@ -83,33 +83,33 @@ static const struct secret_key *key_find(struct env_text name)
 }
 
 /* The value behind a separator, without quotes. */
-static struct env_text value_behind(struct env_text rest)
+static struct secret_text value_behind(struct secret_text rest)
 {
 	size_t i = 0;
 
 	while (rest.len && memchr(" \t\"'\\", rest.s[0], 5))
-		rest = env_from(rest, 1);
-	while (i < rest.len && env_in_set(ENV_ANY, rest.s[i]) && !strchr(";,&}\\", rest.s[i]))
+		rest = secret_from(rest, 1);
+	while (i < rest.len && secret_in_set(SECRET_ANY, rest.s[i]) && !strchr(";,&}\\", rest.s[i]))
 		i++;
 	rest.len = i;
 	return rest;
 }
 
 /* "${DB_PASSWORD}", "<password>": the place of a secret, not the secret */
-static bool is_placeholder(struct env_text v)
+static bool is_placeholder(struct secret_text v)
 {
 	static const char *const marks[] = { "${", "$(", "{{", "%(", "<", "***" };
 	size_t i;
 
 	for (i = 0; i < ELEMENTSOF(marks); i++)
-		if (env_begins(v, marks[i]))
+		if (secret_begins(v, marks[i]))
 			return true;
 	return false;
 }
 
-static bool is_assignment_secret(struct env_text t, size_t place)
+static bool is_assignment_secret(struct secret_text t, size_t place)
 {
-	struct env_text rest = env_from(t, place + 1), v;
+	struct secret_text rest = secret_from(t, place + 1), v;
 	const struct secret_key *key;
 	char name[KEY_MAX];
 	bool quoted;
@@ -120,28 +120,28 @@ static bool is_assignment_secret(struct env_text t, size_t place)
 	/* "ls:pwd:exit" is a list: JSON quotes its names, YAML puts a blank behind the colon. */
 	if (t.s[place] == ':' && !quoted && (!rest.len || rest.s[0] != ' '))
 		return false;
-	key = key_find((struct env_text){ name, n });
+	key = key_find((struct secret_text){ name, n });
 	if (!key)
 		return false;
 	v = value_behind(rest);
-	return v.len >= key->min && !is_placeholder(v) && !env_is_truth_value(v) && !env_is_path(v);
+	return v.len >= key->min && !is_placeholder(v) && !secret_is_truth_value(v) && !secret_is_path(v);
 }
 
 /* Docker's and npm's "auth" holds user and password in base64. */
-static bool is_auth_member(struct env_text t, size_t place)
+static bool is_auth_member(struct secret_text t, size_t place)
 {
-	struct env_text v;
+	struct secret_text v;
 	char name[KEY_MAX];
 	bool quoted;
 	size_t n = key_before(t, place, &quoted, name);
 
-	if (!quoted || !env_is((struct env_text){ name, n }, "AUTH"))
+	if (!quoted || !secret_is((struct secret_text){ name, n }, "AUTH"))
 		return false;
-	v = value_behind(env_from(t, place + 1));
-	return v.len >= 16 && env_run(ENV_BASE64, v) == v.len;
+	v = value_behind(secret_from(t, place + 1));
+	return v.len >= 16 && secret_run(SECRET_BASE64, v) == v.len;
 }
 
-const char *env_assignment_rule(struct env_text t)
+const char *secret_assignment_rule(struct secret_text t)
 {
 	size_t i;
 

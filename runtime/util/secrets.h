@@ -68,7 +68,7 @@ bool secret_is_truth_value(struct secret_text t);
 /* An absolute path below a usual top folder or of a file, or a plainly relative one. */
 bool secret_is_path(struct secret_text t);
 
-/* secrets_tokens.c: secrets that are known by how they begin. */
+/* secrets_tokens.c: what is known by how it begins. */
 struct secret_token {
 	const char *prefix;
 	enum secret_set set;  /* of what follows */
@@ -93,11 +93,43 @@ struct secret_index {
 void secret_index_init(struct secret_index *ix);
 void secret_index_names(struct secret_index *ix); /* its part for words and names */
 
-/* All return the name of the rule that finds a secret in the text, or NULL. */
-const char *secret_value_rule(const struct secret_index *ix, struct secret_text t); /* the whole of it */
-const char *secret_shape_rule(struct secret_text t);
-const char *secret_url_rule(struct secret_text t);
-const char *secret_assignment_rule(struct secret_text t);
+/* The name of the rule that finds a secret anywhere in the text, or NULL. */
+const char *secret_value_rule(const struct secret_index *ix, struct secret_text t);
+
+/* Where a secret is. */
+struct secret_span {
+	size_t start, end;
+	const char *rule;
+	const char *until; /* it goes on behind the text up to this mark, which is part of it; else NULL */
+};
+/*
+ * All secrets in the text, in order and apart from each other; also what is assigned to a
+ * variable whose name sounds like a secret, and the base64 of one. At most max; when there
+ * are more, the last span takes the rest of the text.
+ */
+size_t secret_find_all(const struct secret_index *ix, struct secret_text t, struct secret_span *ret,
+		       size_t max);
+
+/* A list of spans, in order and apart; room for max of the text's. */
+struct secret_spans {
+	struct secret_span *items;
+	size_t count, max;
+	struct secret_text text;
+};
+/* What touches is joined. */
+void secret_spans_add(struct secret_spans *l, const struct secret_span *s);
+
+/*
+ * Parts of the above. Each finds the first secret of its kind that begins at from or later,
+ * or, when it only shows further on, that ends behind from.
+ */
+bool secret_token_next(const struct secret_index *ix, struct secret_text t, size_t from,
+		       struct secret_span *ret);
+bool secret_shape_next(struct secret_text t, size_t from, struct secret_span *ret);
+bool secret_url_next(struct secret_text t, size_t from, struct secret_span *ret);
+bool secret_assignment_next(struct secret_text t, size_t from, struct secret_span *ret);
+/* A text that is base64 of one with a secret; the rule, or NULL. */
+const char *secret_encoded_rule(const struct secret_index *ix, struct secret_text t);
 /*
  * The value of a proxy variable without the user information in its URLs; room for
  * t.len + 1 bytes at ret. False: there was none, ret holds nothing of use.

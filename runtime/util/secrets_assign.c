@@ -31,12 +31,15 @@ static const struct secret_key keys[] = {
 	{ "CLIENTKEYDATA", 16, false },
 	{ "APIKEY", 12, true },
 	{ "TOKEN", 16, false },
+	{ "IDENTITYTOKEN", 8, false }, /* Docker's and Podman's files of credentials */
+	{ "REGISTRYTOKEN", 8, false },
 	{ "AUTHTOKEN", 8, true },
 	{ "ACCESSTOKEN", 8, true },
 	{ "REFRESHTOKEN", 8, true },
 	{ "SESSIONTOKEN", 8, true },
 	{ "BEARERTOKEN", 8, true },
 	{ "IDTOKEN", 8, false },
+	{ "PRIVATETOKEN", 8, false }, /* GitLab's header */
 	{ "SIG", 20, false },
 	{ "SIGNATURE", 20, true }, /* X-Amz-Signature, X-Goog-Signature */
 };
@@ -82,13 +85,21 @@ static const struct secret_key *key_find(struct secret_text name)
 	return NULL;
 }
 
-/* The value behind a separator, without quotes. */
-static struct secret_text value_behind(struct secret_text rest)
+/* The value behind a separator, without quotes; its end when a quote was before it. */
+static struct secret_text value_behind(struct secret_text rest, size_t *ret_quoted)
 {
+	const char *close, *line;
+	char quote = 0;
 	size_t i = 0;
 
-	while (rest.len && memchr(" \t\"'\\", rest.s[0], 5))
+	while (rest.len && memchr(" \t\"'\\", rest.s[0], 5)) {
+		if (rest.s[0] == '"' || rest.s[0] == '\'')
+			quote = rest.s[0];
 		rest = secret_from(rest, 1);
+	}
+	close = quote && rest.len ? memchr(rest.s, quote, rest.len) : NULL;
+	line = rest.len ? memchr(rest.s, '\n', rest.len) : NULL;
+	*ret_quoted = close && (!line || close < line) ? (size_t)(close - rest.s) : 0;
 	while (i < rest.len && secret_in_set(SECRET_ANY, rest.s[i]) && !strchr(";,&}\\", rest.s[i]))
 		i++;
 	rest.len = i;
@@ -107,51 +118,87 @@ static bool is_placeholder(struct secret_text v)
 	return false;
 }
 
-static bool is_assignment_secret(struct secret_text t, size_t place)
+static void value_span(struct secret_text t, struct secret_text v, size_t quoted, const char *rule,
+		       struct secret_span *ret)
+{
+	size_t start = (size_t)(v.s - t.s);
+
+	*ret = (struct secret_span){ start, start + MAX(v.len, quoted), rule, NULL };
+}
+
+/* "Authorization: Token ...": the rest of the line, whatever the scheme is called. */
+static bool header_span(struct secret_text t, struct secret_text rest, struct secret_span *ret)
+{
+	size_t start, end;
+
+	while (rest.len && rest.s[0] == ' ')
+		rest = secret_from(rest, 1);
+	start = secret_run(SECRET_WORD, rest);
+	if (start + 8 >= rest.len || rest.s[start] != ' ' || start == 0)
+		return false;
+	while (start < rest.len && rest.s[start] == ' ')
+		start++;
+	for (end = start; end < rest.len && !memchr("\r\n\"'", rest.s[end], 4); end++)
+		;
+	rest = (struct secret_text){ rest.s + start, end - start };
+	if (rest.len < 8 || is_placeholder(rest) || rest.s[0] == '$')
+		return false;
+	value_span(t, rest, 0, "http-authorization", ret);
+	return true;
+}
+
+static bool assignment_span(struct secret_text t, size_t place, struct secret_span *ret)
 {
 	struct secret_text rest = secret_from(t, place + 1), v;
 	const struct secret_key *key;
 	char name[KEY_MAX];
 	bool quoted;
-	size_t n = key_before(t, place, &quoted, name);
+	size_t end, n = key_before(t, place, &quoted, name);
 
 	if (n < 3)
 		return false;
+	if (t.s[place] == ':' && n >= 13 && memcmp(name + n - 13, "AUTHORIZATION", 13) == 0)
+		return header_span(t, rest, ret);
 	/* "ls:pwd:exit" is a list: JSON quotes its names, YAML puts a blank behind the colon. */
 	if (t.s[place] == ':' && !quoted && (!rest.len || rest.s[0] != ' '))
 		return false;
 	key = key_find((struct secret_text){ name, n });
 	if (!key)
 		return false;
-	v = value_behind(rest);
-	return v.len >= key->min && !is_placeholder(v) && !secret_is_truth_value(v) && !secret_is_path(v);
+	v = value_behind(rest, &end);
+	if (v.len < key->min || is_placeholder(v) || secret_is_truth_value(v) || secret_is_path(v))
+		return false;
+	value_span(t, v, end, "assigned-secret", ret);
+	return true;
 }
 
 /* Docker's and npm's "auth" holds user and password in base64. */
-static bool is_auth_member(struct secret_text t, size_t place)
+static bool auth_member_span(struct secret_text t, size_t place, struct secret_span *ret)
 {
 	struct secret_text v;
 	char name[KEY_MAX];
 	bool quoted;
-	size_t n = key_before(t, place, &quoted, name);
+	size_t end, n = key_before(t, place, &quoted, name);
 
 	if (!quoted || !secret_is((struct secret_text){ name, n }, "AUTH"))
 		return false;
-	v = value_behind(secret_from(t, place + 1));
-	return v.len >= 16 && secret_run(SECRET_BASE64, v) == v.len;
+	v = value_behind(secret_from(t, place + 1), &end);
+	if (v.len < 16 || secret_run(SECRET_BASE64, v) < v.len)
+		return false;
+	value_span(t, v, 0, "docker-credentials", ret);
+	return true;
 }
 
-const char *secret_assignment_rule(struct secret_text t)
+bool secret_assignment_next(struct secret_text t, size_t from, struct secret_span *ret)
 {
 	size_t i;
 
-	for (i = 1; i + 1 < t.len; i++) {
+	for (i = MAX(from, (size_t)1); i + 1 < t.len; i++) {
 		if (t.s[i] != '=' && t.s[i] != ':')
 			continue;
-		if (is_assignment_secret(t, i))
-			return "assigned-secret";
-		if (t.s[i] == ':' && is_auth_member(t, i))
-			return "docker-credentials";
+		if (assignment_span(t, i, ret) ||
+		    (t.s[i] == ':' && auth_member_span(t, i, ret)))
+			return true;
 	}
-	return NULL;
+	return false;
 }

@@ -32,6 +32,21 @@ static bool is_pem_key(struct secret_text t, size_t place)
 	return secret_find(label, "PRIVATE KEY") < label.len;
 }
 
+/* To the end of the line that ends the key, or as far as the text goes. */
+static void pem_span(struct secret_text t, size_t place, struct secret_span *ret)
+{
+	struct secret_text rest = secret_from(t, place + strlen("-----BEGIN "));
+	size_t end = secret_find(rest, "-----END ");
+
+	*ret = (struct secret_span){ place, t.len, "private-key", "-----END " };
+	if (end == rest.len)
+		return;
+	rest = secret_from(rest, end + strlen("-----END "));
+	end = secret_find(rest, "-----");
+	ret->until = NULL;
+	ret->end = MIN(t.len, (size_t)(rest.s - t.s) + end + strlen("-----"));
+}
+
 /* Mailchimp: 32 hexadecimal digits, then the data centre: "-us12" */
 static bool is_mailchimp(struct secret_text t, size_t place)
 {
@@ -92,43 +107,73 @@ static bool is_netrc(struct secret_text t, size_t place)
 	return at + strlen("password ") < rest.len;
 }
 
-const char *secret_shape_rule(struct secret_text t)
+/* What is known by the character at place; its set says how far it reaches to both sides. */
+static const char *shape_at(struct secret_text t, size_t place, enum secret_set *ret_set)
+{
+	*ret_set = SECRET_BEARER;
+	switch (t.s[place]) {
+	case '-':
+		return is_mailchimp(t, place) ? "mailchimp-key" : NULL;
+	case '~':
+		return is_entra(t, place) ? "azure-client-secret" : NULL;
+	case '.':
+		return is_terraform(t, place) ? "terraform-token" : NULL;
+	case ':':
+		*ret_set = SECRET_URL;
+		return is_telegram(t, place) ? "telegram-token" : NULL;
+	case '+':
+		return is_azure_service(t, place) ? "azure-service-key" : NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* The word behind "password " of a line of .netrc */
+static void netrc_span(struct secret_text t, size_t place, struct secret_span *ret)
+{
+	struct secret_text rest = secret_from(t, place);
+	size_t start = place + secret_find(rest, "password ") + strlen("password ");
+
+	while (start < t.len && t.s[start] == ' ')
+		start++;
+	*ret = (struct secret_span){ start, start + secret_run(SECRET_ANY, secret_from(t, start)),
+				     "netrc", NULL };
+}
+
+/* Fills ret when one begins at or around place. */
+static bool shape_span(struct secret_text t, size_t place, struct secret_span *ret)
+{
+	const char *rule;
+	enum secret_set set;
+
+	if (t.s[place] == '-' && is_pem_key(t, place)) {
+		pem_span(t, place, ret);
+		return true;
+	}
+	if (t.s[place] == 'm' && is_netrc(t, place)) {
+		netrc_span(t, place, ret);
+		return true;
+	}
+	/* The member inside that holds the credentials is found as an assignment. */
+	if (t.s[place] == '"' && secret_begins(secret_from(t, place), "\"auths\"")) {
+		*ret = (struct secret_span){ place, place + 1, "docker-credentials", NULL };
+		return true;
+	}
+	rule = shape_at(t, place, &set);
+	if (!rule)
+		return false;
+	*ret = (struct secret_span){ place - run_before(set, t, place, place),
+				     place + 1 + secret_run(set, secret_from(t, place + 1)), rule,
+				     NULL };
+	return true;
+}
+
+bool secret_shape_next(struct secret_text t, size_t from, struct secret_span *ret)
 {
 	size_t i;
 
-	for (i = 0; i < t.len; i++) {
-		switch (t.s[i]) {
-		case '-':
-			if (is_pem_key(t, i))
-				return "private-key";
-			if (is_mailchimp(t, i))
-				return "mailchimp-key";
-			break;
-		case '~':
-			if (is_entra(t, i))
-				return "azure-client-secret";
-			break;
-		case '.':
-			if (is_terraform(t, i))
-				return "terraform-token";
-			break;
-		case ':':
-			if (is_telegram(t, i))
-				return "telegram-token";
-			break;
-		case '+':
-			if (is_azure_service(t, i))
-				return "azure-service-key";
-			break;
-		case '"':
-			if (secret_begins(secret_from(t, i), "\"auths\""))
-				return "docker-credentials";
-			break;
-		case 'm':
-			if (is_netrc(t, i))
-				return "netrc";
-			break;
-		}
-	}
-	return NULL;
+	for (i = from; i < t.len; i++)
+		if (memchr("-~.:+\"m", t.s[i], 7) && shape_span(t, i, ret) && ret->end > from)
+			return true;
+	return false;
 }

@@ -27,40 +27,45 @@ static size_t last_at(struct secret_text t)
 
 /*
  * "user:pass@", ":pass@"; alone, a user name is no secret, but what servers take as a
- * token in its place is long and has digits.
+ * token in its place is long and has digits. The secret part of it, empty when there is none.
  */
-static bool is_userinfo_secret(struct secret_text info, bool http)
+static struct secret_text userinfo_secret(struct secret_text info, bool http)
 {
 	const char *colon = info.len ? memchr(info.s, ':', info.len) : NULL;
 
 	if (colon)
-		return colon + 1 < info.s + info.len;
-	return http && info.len >= 20 && secret_has_digit(info);
+		return secret_from(info, (size_t)(colon + 1 - info.s));
+	return http && info.len >= 20 && secret_has_digit(info) ? info : secret_from(info, info.len);
 }
 
-/* "user:pa/ss@host": a password that should have been encoded; a port would be digits only. */
-static bool is_slashed_password(struct secret_text rest, struct secret_text authority)
+/*
+ * "user:pa/ss@host": a password that should have been encoded; a port would be digits only.
+ * Empty when it is none.
+ */
+static struct secret_text slashed_password(struct secret_text rest, struct secret_text authority)
 {
+	const struct secret_text none = { rest.s, 0 };
 	const char *colon = authority.len ? memchr(authority.s, ':', authority.len) : NULL;
 	struct secret_text tail;
-	size_t end;
+	size_t end, start;
 
 	if (!colon || authority.s[0] == '[' || authority.len == rest.len ||
 	    rest.s[authority.len] != '/')
-		return false;
-	tail = secret_from(authority, (size_t)(colon + 1 - authority.s));
+		return none;
+	start = (size_t)(colon + 1 - authority.s);
+	tail = secret_from(authority, start);
 	if (tail.len == 0 || secret_run(SECRET_DIGIT, tail) == tail.len || memchr(tail.s, ',', tail.len))
-		return false;
+		return none;
 	tail = secret_from(rest, authority.len);
 	for (end = 0;
 	     end < tail.len && secret_in_set(SECRET_ANY, tail.s[end]) && !strchr("?,;", tail.s[end]);
 	     end++)
 		if (tail.s[end] == '@')
-			return true;
-	return false;
+			return (struct secret_text){ rest.s + start, authority.len + end - start };
+	return none;
 }
 
-static bool is_url_secret(struct secret_text t, size_t place)
+static struct secret_text url_secret(struct secret_text t, size_t place)
 {
 	struct secret_text rest = secret_from(t, place + 3), authority = authority_of(rest);
 	bool http = (place >= 4 && memcmp(t.s + place - 4, "http", 4) == 0) ||
@@ -68,43 +73,72 @@ static bool is_url_secret(struct secret_text t, size_t place)
 	size_t at = last_at(authority);
 
 	if (at < authority.len)
-		return is_userinfo_secret((struct secret_text){ authority.s, at }, http);
-	return is_slashed_password(rest, authority);
+		return userinfo_secret((struct secret_text){ authority.s, at }, http);
+	return slashed_password(rest, authority);
 }
 
-/* "user:password@tcp(host:3306)/db", as Go's MySQL driver has it */
-static bool is_go_dsn(struct secret_text t, size_t at)
+/*
+ * "user:password@tcp(host:3306)/db", as Go's MySQL driver has it. The user stands in the
+ * word before, unless a password with blanks hides where that begins.
+ */
+static struct secret_text go_dsn(struct secret_text t, size_t at)
 {
 	struct secret_text rest = secret_from(t, at);
-	const char *colon = memchr(t.s, ':', at);
+	const char *colon = NULL;
+	size_t start = at;
 
-	return (secret_begins(rest, "@tcp(") || secret_begins(rest, "@unix(")) && colon &&
-	       colon + 1 < t.s + at;
+	if (!secret_begins(rest, "@tcp(") && !secret_begins(rest, "@unix("))
+		return (struct secret_text){ t.s, 0 };
+	while (start && secret_in_set(SECRET_ANY, t.s[start - 1]))
+		start--;
+	if (start < at)
+		colon = memchr(t.s + start, ':', at - start);
+	if (!colon)
+		colon = memchr(t.s, ':', at);
+	return colon ? (struct secret_text){ colon + 1, (size_t)(t.s + at - colon - 1) } :
+		       (struct secret_text){ t.s, 0 };
 }
 
-/* "jdbc:oracle:thin:user/password@..." */
-static bool is_oracle(struct secret_text t)
+/* "jdbc:oracle:thin:user/password@..." at place */
+static struct secret_text oracle(struct secret_text t, size_t place)
 {
-	struct secret_text rest = secret_from(t, secret_find(t, ":oracle:thin:") + strlen(":oracle:thin:"));
-	const char *slash = rest.len ? memchr(rest.s, '/', rest.len) : NULL;
-	const char *at = rest.len ? memchr(rest.s, '@', rest.len) : NULL;
+	struct secret_text rest = secret_from(t, place + strlen(":oracle:thin:"));
+	const char *slash, *at;
 
-	return slash && at && slash > rest.s && slash + 1 < at;
+	rest.len = secret_run(SECRET_ANY, rest);
+	slash = rest.len ? memchr(rest.s, '/', rest.len) : NULL;
+	at = rest.len ? memchr(rest.s, '@', rest.len) : NULL;
+	if (!slash || !at || slash == rest.s || slash + 1 >= at)
+		return (struct secret_text){ t.s, 0 };
+	return (struct secret_text){ slash + 1, (size_t)(at - slash - 1) };
 }
 
-const char *secret_url_rule(struct secret_text t)
+bool secret_url_next(struct secret_text t, size_t from, struct secret_span *ret)
 {
+	struct secret_text rest = secret_from(t, from), found = { NULL, 0 };
 	size_t i;
 
-	if (!t.len || !memchr(t.s, '@', t.len))
-		return NULL;
-	for (i = 0; i < t.len; i++) {
-		if (t.s[i] == ':' && secret_begins(secret_from(t, i), "://") && is_url_secret(t, i))
-			return "url-credentials";
-		if (t.s[i] == '@' && is_go_dsn(t, i))
-			return "database-credentials";
+	if (!rest.len || !memchr(rest.s, '@', rest.len))
+		return false;
+	for (i = from; i < t.len; i++) {
+		rest = secret_from(t, i);
+		ret->rule = "database-credentials";
+		if (t.s[i] == ':' && secret_begins(rest, "://")) {
+			ret->rule = "url-credentials";
+			found = url_secret(t, i);
+		} else if (t.s[i] == ':' && secret_begins(rest, ":oracle:thin:")) {
+			found = oracle(t, i);
+		} else if (t.s[i] == '@') {
+			found = go_dsn(t, i);
+		}
+		if (!found.len)
+			continue;
+		ret->start = (size_t)(found.s - t.s);
+		ret->end = ret->start + found.len;
+		ret->until = NULL;
+		return true;
 	}
-	return is_oracle(t) ? "database-credentials" : NULL;
+	return false;
 }
 
 bool secret_proxy_strip(struct secret_text t, char *ret)

@@ -50,34 +50,43 @@ static bool begins_word(struct secret_text t, size_t i)
 	return i >= 2 && t.s[i - 2] == '\\' && strchr("nrt", t.s[i - 1]);
 }
 
-static const char *token_rule(const struct secret_index *ix, struct secret_text t)
+bool secret_token_next(const struct secret_index *ix, struct secret_text t, size_t from,
+		       struct secret_span *ret)
 {
+	const struct secret_token *k;
+	struct secret_text rest;
 	unsigned char c;
-	uint8_t k;
+	uint8_t n;
 	size_t i;
 
 	/* Every prefix is followed by more: the last byte begins none. */
-	for (i = 0; i + 1 < t.len; i++) {
+	for (i = from; i + 1 < t.len; i++) {
 		c = (unsigned char)t.s[i];
 		if (c >= sizeof(ix->head) || !ix->head[c] ||
 		    !(ix->second[c] >> (t.s[i + 1] & 63) & 1) || !begins_word(t, i))
 			continue;
-		for (k = ix->head[c]; k; k = ix->next[k - 1])
-			if (token_matches(&secret_tokens[k - 1], secret_from(t, i)))
-				return secret_tokens[k - 1].rule;
+		rest = secret_from(t, i);
+		for (n = ix->head[c]; n; n = ix->next[n - 1]) {
+			k = &secret_tokens[n - 1];
+			if (!token_matches(k, rest))
+				continue;
+			rest = secret_from(rest, strlen(k->prefix));
+			*ret = (struct secret_span){ i, t.len - rest.len + secret_run(k->set, rest),
+						     k->rule, NULL };
+			return true;
+		}
 	}
-	return NULL;
+	return false;
 }
 
 static const char *plain_rule(const struct secret_index *ix, struct secret_text t)
 {
-	const char *rule = token_rule(ix, t);
+	struct secret_span span;
 
-	if (!rule)
-		rule = secret_shape_rule(t);
-	if (!rule)
-		rule = secret_url_rule(t);
-	return rule ? rule : secret_assignment_rule(t);
+	if (secret_token_next(ix, t, 0, &span) || secret_shape_next(t, 0, &span) ||
+	    secret_url_next(t, 0, &span) || secret_assignment_next(t, 0, &span))
+		return span.rule;
+	return NULL;
 }
 
 static bool is_text(const char *s, size_t n)
@@ -91,7 +100,7 @@ static bool is_text(const char *s, size_t n)
 }
 
 /* A value that is base64 from begin to end; line breaks end what is looked at. */
-static const char *encoded_rule(const struct secret_index *ix, struct secret_text t)
+const char *secret_encoded_rule(const struct secret_index *ix, struct secret_text t)
 {
 	char text[DECODED_MAX];
 	size_t n;
@@ -108,10 +117,11 @@ static const char *encoded_rule(const struct secret_index *ix, struct secret_tex
 
 const char *secret_value_rule(const struct secret_index *ix, struct secret_text t)
 {
+	struct secret_span span;
 	const char *rule;
 
 	if (t.len < 6) /* the shortest: x://:y@ or pwd=x */
-		return t.len > 4 ? secret_assignment_rule(t) : NULL;
+		return t.len > 4 && secret_assignment_next(t, 0, &span) ? span.rule : NULL;
 	rule = plain_rule(ix, t);
-	return rule ? rule : encoded_rule(ix, t);
+	return rule ? rule : secret_encoded_rule(ix, t);
 }

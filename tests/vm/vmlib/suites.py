@@ -90,7 +90,7 @@ class Lane:
         stream = tap.Stream()
         user = "as-alice " if kind.user == "alice" else ""
         script = RUN.format(top=top, user=user, command=kind.command.replace("{}", f"/vm/{top}/{file}"))
-        with open(self._log(name + ".log"), "wb") as log:
+        with open(self._log(name + ".log"), "wb", buffering=0) as log:
             def out(data):
                 log.write(data)
                 stream.feed(data)

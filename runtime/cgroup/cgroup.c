@@ -12,6 +12,7 @@
 #include "cgroup/cgroup_io.h"
 #include "cgroup/cgroup_limits.h"
 #include "cgroup/cgroup_members.h"
+#include "cgroup/cgroup_scope.h"
 #include "util/fd.h"
 #include "util/log.h"
 #include "util/str.h"
@@ -21,7 +22,7 @@
 
 #define DELEGATE_MAX   ((size_t)64 * 1024)
 
-static const struct cgroup_driver *driver_of(enum cgroup_manager manager)
+const struct cgroup_driver *cgroup_driver_of(enum cgroup_manager manager)
 {
 	static const struct cgroup_driver *const drivers[] = {
 		[CGROUP_MANAGER_CGROUPFS] = &cgroup_driver_fs,
@@ -58,7 +59,7 @@ int cgroup_plan(const struct cgroup_request *req, struct cgroup *ret, struct err
 		return r;
 	cg.layout = host.layout;
 	cg.manager = req->manager;
-	r = driver_of(req->manager)->plan(req, &host, &cg, err);
+	r = cgroup_driver_of(req->manager)->plan(req, &host, &cg, err);
 	if (r < 0) {
 		cgroup_done(&cg);
 		return r;
@@ -181,7 +182,7 @@ static int fill(struct cgroup *cg, const struct cgroup_request *req,
 {
 	int r;
 
-	r = driver_of(cg->manager)->create(cg, req, err);
+	r = cgroup_driver_of(cg->manager)->create(cg, req, writes, err);
 	if (r < 0)
 		return r;
 	r = unused_check(cg, err);
@@ -212,7 +213,7 @@ int cgroup_create(struct cgroup *cg, const struct cgroup_request *req, struct er
 	}
 	r = fill(cg, req, &writes, err);
 	if (r < 0) {
-		(void)driver_of(cg->manager)->remove(cg, &ignored);
+		(void)cgroup_driver_of(cg->manager)->remove(cg, &ignored);
 		for (i = 0; i < cg->n_dirs; i++)
 			cg->dirs[i].created = false;
 	}
@@ -259,9 +260,14 @@ int cgroup_chown(const struct cgroup *cg, uid_t uid, struct error *err)
 	return 0;
 }
 
+void cgroup_entered(struct cgroup *cg)
+{
+	cg->peer = cgroup_peer_free(cg->peer);
+}
+
 int cgroup_remove(const struct cgroup *cg, struct error *err)
 {
-	return driver_of(cg->manager)->remove(cg, err);
+	return cgroup_driver_of(cg->manager)->remove(cg, err);
 }
 
 void cgroup_done(struct cgroup *cg)
@@ -273,6 +279,8 @@ void cgroup_done(struct cgroup *cg)
 		free(cg->dirs[i].path);
 	}
 	free(cg->scope);
+	free(cg->slice);
+	cg->peer = cgroup_peer_free(cg->peer);
 	*cg = CGROUP_NULL;
 }
 

@@ -31,6 +31,8 @@ struct cgroup_dir {
 	bool created; /* made by us: remove it; an existing empty one was reused */
 };
 
+struct cgroup_peer;
+
 /* Where a container's processes live: made by cgroup_create(), kept in the state record. */
 struct cgroup {
 	enum cgroup_layout layout;
@@ -38,6 +40,10 @@ struct cgroup {
 	struct cgroup_dir dirs[CGROUP_DIRS_MAX];
 	size_t n_dirs;
 	char *scope; /* systemd unit name or NULL */
+	bool user_scope; /* of the user's manager, not of the system's */
+	/* Only between plan and cgroup_entered(), not in the record: */
+	char *slice;
+	struct cgroup_peer *peer; /* helper that talks to systemd and keeps the empty scope */
 };
 
 #define CGROUP_NULL ((struct cgroup){ 0 })
@@ -50,6 +56,7 @@ struct cgroup_request {
 	const struct spec_resources *resources; /* may be NULL */
 	bool strict_devices; /* only the listed and the usual devices: no making of other nodes, no net/tun */
 	const struct str_map *annotations; /* org.systemd.property.* for the systemd manager */
+	bool any_property; /* those annotations may set every property */
 };
 
 /* The host's layout from the mounts below /sys/fs/cgroup. */
@@ -66,6 +73,8 @@ int cgroup_plan(const struct cgroup_request *req, struct cgroup *ret, struct err
  * still empty. On failure what was made is removed.
  */
 int cgroup_create(struct cgroup *cg, const struct cgroup_request *req, struct error *err);
+/* Step 3: the first process of the container is in; nothing else has to keep the cgroup. */
+void cgroup_entered(struct cgroup *cg);
 /*
  * Folder descriptor of the v2 hierarchy (unified and hybrid layouts) for CLONE_INTO_CGROUP;
  * *ret_fd = -EBADF and 0 where there is none or the folder is not ours. Caller closes.
@@ -152,5 +161,7 @@ void cgroup_done(struct cgroup *cg);
 int cgroup_mount_paths(const struct cgroup *cg, struct arena *arena, const char *const **ret,
 		       struct error *err);
 
+/* Whether the helper program of the systemd manager is there; the host may still have no systemd. */
+bool cgroup_systemd_built(void);
 /* Controllers available on this host, for `features` and doctor. */
 bool cgroup_has_controller(const char *name);

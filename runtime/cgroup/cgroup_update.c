@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "cgroup/cgroup_driver.h"
 #include "cgroup/cgroup_io.h"
 #include "cgroup/cgroup_limits.h"
 #include "util/parse.h"
@@ -106,5 +107,10 @@ int cgroup_update(const struct cgroup *cg, const struct spec_resources *res, str
 	r = cgroup_limits_for_host(cg, &in, &writes, err);
 	if (r < 0)
 		return r;
+	if (cgroup_driver_of(cg->manager)->announce) {
+		r = cgroup_driver_of(cg->manager)->announce(cg, &writes, err);
+		if (r < 0)
+			return r;
+	}
 	return cgroup_writes_apply(cg, &writes, err);
 }

@@ -38,6 +38,7 @@ bool create_has_runtime_hooks(const struct create *c)
 static int do_spawn(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
+	int r;
 
 	/*
 	 * No other process may trace the child or read its descriptors (CVE-2016-9962). Even in a new
@@ -52,7 +53,10 @@ static int do_spawn(void *ctx, struct error *err)
 	c->launch.proc_fd = c->proc_fd;
 	c->launch.fn = create_child;
 	c->launch.arg = c;
-	return launch_run(&c->launch, err);
+	r = launch_run(&c->launch, err);
+	if (r == 0)
+		cgroup_entered(&c->cgroup);
+	return r;
 }
 
 static int do_go(void *ctx, struct error *err)

@@ -330,6 +330,7 @@ int create_cgroup(void *ctx, struct error *err)
 		.resources = c->spec->linux_cfg->resources,
 		.strict_devices = c->guard.verdict.grant.devices_strict,
 		.annotations = &c->spec->annotations,
+		.any_property = c->guard.profile.passthrough,
 	};
 	r = cgroup_plan(&c->cgroup_request, &c->cgroup, err);
 	if (r < 0)

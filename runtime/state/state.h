@@ -51,6 +51,7 @@ struct state_record {
 	struct state_cgroup_dir *cgroup_dirs;
 	size_t n_cgroup_dirs;
 	char *cgroup_scope;
+	bool cgroup_user_scope; /* of the user's systemd */
 	char *profile; /* of the policy */
 	struct state_expect expect;
 	char *verified; /* how expect was checked: "exec-stop", "after-exec"; NULL = not yet */

@@ -25,7 +25,7 @@ struct state_doc {
 	char *id, *oci_version, *bundle, *rootfs, *owner, *created;
 	int64_t pid;
 	uint64_t pid_start;
-	bool pid_ns_private, systemd_cgroup, rootless, no_new_keyring, terminal;
+	bool pid_ns_private, systemd_cgroup, rootless, no_new_keyring, terminal, cgroup_user_scope;
 	uint32_t cgroup_layout, cgroup_manager;
 	struct json_list cgroup_dirs;
 	char *cgroup_scope, *intel_rdt_group, *affinity, *verified, *profile;
@@ -85,6 +85,7 @@ static const struct json_field doc_fields[] = {
 	FIELD("cgroupManager", cgroup_manager, json_get_u32, 0, NULL),
 	FIELD("cgroupDirs", cgroup_dirs, json_get_list, 0, &cgroup_dir_type),
 	FIELD("cgroupScope", cgroup_scope, json_get_string, 0, NULL),
+	FIELD("cgroupUserScope", cgroup_user_scope, json_get_bool, 0, NULL),
 	FIELD("intelRdtGroup", intel_rdt_group, json_get_string, 0, NULL),
 	FIELD("affinity", affinity, json_get_string, 0, NULL),
 	FIELD("expect", expect, json_get_object_ptr, 0, &expect_type),
@@ -228,6 +229,7 @@ int state_parse(const char *data, size_t len, struct state_record **ret, struct 
 	rec->cgroup_dirs = doc.cgroup_dirs.items;
 	rec->n_cgroup_dirs = doc.cgroup_dirs.count;
 	rec->cgroup_scope = doc.cgroup_scope;
+	rec->cgroup_user_scope = doc.cgroup_user_scope;
 	rec->intel_rdt_group = doc.intel_rdt_group;
 	rec->affinity = doc.affinity;
 	rec->verified = doc.verified;
@@ -338,6 +340,7 @@ int state_format(const struct state_record *rec, char **ret_text, struct error *
 	json_i64(w, "cgroupLayout", rec->cgroup_layout);
 	json_i64(w, "cgroupManager", rec->cgroup_manager);
 	json_string(w, "cgroupScope", rec->cgroup_scope);
+	json_bool(w, "cgroupUserScope", rec->cgroup_user_scope);
 	json_string(w, "intelRdtGroup", rec->intel_rdt_group);
 	json_string(w, "affinity", rec->affinity);
 	json_string(w, "profile", rec->profile);

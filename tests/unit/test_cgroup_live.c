@@ -426,8 +426,8 @@ static void test_refused(void)
 	req = (struct cgroup_request){ .id = "x", .path = "/agentrun-test/../x" };
 	is_int(cgroup_plan(&req, &cg, &err), -EINVAL, "no .. in paths");
 	req = (struct cgroup_request){ .id = "x", .manager = CGROUP_MANAGER_SYSTEMD };
-	is_int(cgroup_plan(&req, &cg, &err), -EOPNOTSUPP,
-	       "the systemd manager says that it is not there");
+	if (access("/run/systemd/system", F_OK) < 0)
+		is_int(cgroup_plan(&req, &cg, &err), -EOPNOTSUPP, "no systemd manager without systemd");
 	req = (struct cgroup_request){ .id = "x", .manager = CGROUP_MANAGER_DISABLED };
 	is_int(cgroup_plan(&req, &cg, &err), 0, "disabled plans");
 	is_int(cgroup_create(&cg, &req, &err), 0, "and makes");

@@ -115,9 +115,6 @@ in_cgroup() {
 }
 
 @test "docker: the systemd cgroup driver" {
-	if "$AGENTRUN" --help | grep -q 'systemd (not in this build)'; then
-		skip "not in this build"
-	fi
 	docker-driver systemd
 	container --memory 64m busybox cat /sys/fs/cgroup/memory.max
 	docker-driver cgroupfs

@@ -102,9 +102,6 @@ inside() {
 }
 
 @test "podman: the systemd cgroup manager" {
-	if "$AGENTRUN" --help | grep -q 'systemd (not in this build)'; then
-		skip "not in this build"
-	fi
 	MANAGER=systemd
 	container --memory 64m busybox cat /sys/fs/cgroup/memory.max
 	[ "$status" -eq 0 ]

@@ -24,6 +24,7 @@
 #include "os/procfs.h"
 #include "os/rootfs.h"
 #include "os/tty.h"
+#include "snap/snap.h"
 #include "util/fd.h"
 #include "util/log.h"
 #include "util/str.h"
@@ -148,6 +149,7 @@ static const struct phase parent_phases[] = {
 	{ "facts", create_facts, "opens what the plan names, so that nothing is resolved twice" },
 	{ "filter", create_filter, "while allocation and libraries are free to use" },
 	{ "reserve", create_reserve, "the id is taken before anything that carries it exists" },
+	{ "session", create_session, "recorded, then made; its overlays take the place of the sources" },
 	{ "cgroup", create_cgroup, "recorded, then made and limited while still empty" },
 	{ "spawn", do_spawn, "into the cgroup, with all namespaces that need no map" },
 	{ "place", create_place, "id maps, devices: before the child does anything" },
@@ -172,6 +174,11 @@ static void create_undo(struct create *c)
 		return;
 	if (c->record)
 		c->record->pid = 0;
+	/* Even one to be kept, since nothing ran in it; but not one that was there before. */
+	if (c->session_made)
+		(void)snap_remove(c->record->session, &ignored);
+	if (c->record)
+		c->record->session = NULL;
 	if (!c->cgroup_made)
 		cgroup_done(&c->cgroup);
 	if (container_release(c->root_fd, c->opt->id, c->record, &c->cgroup, c->hooks_ran ? c->spec : NULL, &ignored) < 0)
@@ -198,6 +205,7 @@ void create_init(struct create *c, const struct container_env *env,
 		.launch = LAUNCH_NULL,
 		.notify = NOTIFY_NULL,
 		.master_fd = -EBADF,
+		.session_root_fd = -EBADF,
 		.rootfs_fd = -EBADF,
 		.pty_slave = -EBADF,
 		.process = PROCESS_NULL,
@@ -207,7 +215,7 @@ void create_init(struct create *c, const struct container_env *env,
 void create_done(struct create *c)
 {
 	int *fds[] = { &c->proc_fd, &c->root_fd, &c->dir_fd, &c->bundle_fd, &c->null_fd, &c->console_sock,
-		       &c->pidfd_sock, &c->listener_sock, &c->gate_fd, &c->lock_fd, &c->master_fd };
+		       &c->pidfd_sock, &c->listener_sock, &c->gate_fd, &c->lock_fd, &c->master_fd, &c->session_root_fd };
 	size_t i;
 
 	for (i = 0; i < ELEMENTSOF(fds); i++)

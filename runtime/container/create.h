@@ -46,10 +46,11 @@ struct create {
 	struct ns_spec ns;
 	struct launch launch; /* the init process, and the socket pair to it */
 	struct notify notify; /* run under NOTIFY_SOCKET */
+	int session_root_fd; /* the overlay over the root, detached */
 	int master_fd; /* run without console socket: the pty's master, received from the child */
 
 	/* undone when a phase fails */
-	bool dir_made, cgroup_made, rdt_made, hooks_ran;
+	bool dir_made, session_made, cgroup_made, rdt_made, hooks_ran;
 
 	/* child */
 	int rootfs_fd, pty_slave;

@@ -86,7 +86,8 @@ static int do_rootfs(void *ctx, struct error *err)
 	struct create *c = ctx;
 
 	if (has_ns(c->plan, CLONE_NEWNS))
-		return rootfs_prepare(c->plan->rootfs, c->plan->host_propagation, &c->rootfs_fd, err);
+		return rootfs_prepare_tree(c->plan->rootfs, c->plan->host_propagation, &c->session_root_fd, &c->rootfs_fd,
+					   err);
 	/* In the host's mount namespace nothing of the host may change: the root is only entered. */
 	c->rootfs_fd = open(c->plan->rootfs, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (c->rootfs_fd < 0)

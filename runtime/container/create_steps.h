@@ -12,6 +12,7 @@ int create_plan(void *ctx, struct error *err);
 int create_facts(void *ctx, struct error *err);
 int create_filter(void *ctx, struct error *err);
 int create_reserve(void *ctx, struct error *err);
+int create_session(void *ctx, struct error *err);
 int create_cgroup(void *ctx, struct error *err);
 /* create_record.c: c->record from the plan and the options. */
 int create_fill_record(struct create *c, struct error *err);

@@ -156,7 +156,6 @@ static int check_request(const struct policy_request *r, struct error *err)
 			  r->time_container.set			     ? "time.container" :
 			  r->time_exec.set			     ? "time.exec" :
 			  r->audit_output.set			     ? "audit.output" :
-			  r->session.set || r->session_paths.count > 0 ? "session" :
 								       NULL;
 
 	if (!key)

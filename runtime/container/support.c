@@ -3,6 +3,7 @@
  * record's cgroup, filters, waiting, and the release of everything a container had.
  */
 #include "container/create_steps.h"
+#include "container/session.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -334,6 +335,11 @@ int container_release(int root_fd, const char *id, const struct state_record *re
 		return r;
 	if (rec && rec->intel_rdt_group) {
 		r = rdt_remove(rec->intel_rdt_group, err);
+		if (r < 0)
+			return r;
+	}
+	if (rec && rec->session) {
+		r = session_release(rec->session, err);
 		if (r < 0)
 			return r;
 	}

@@ -56,6 +56,7 @@ struct state_record {
 	struct state_expect expect;
 	char *verified; /* how expect was checked: "exec-stop", "after-exec"; NULL = not yet */
 	char *affinity; /* CPU list that all its processes get; NULL = leave */
+	char *session; /* folder of its session; NULL = none */
 	char *intel_rdt_group; /* group made by us, to be removed; NULL = none */
 	struct { char **keys; char **values; size_t count; } annotations;
 };

@@ -28,7 +28,7 @@ struct state_doc {
 	bool pid_ns_private, systemd_cgroup, rootless, no_new_keyring, terminal, cgroup_user_scope;
 	uint32_t cgroup_layout, cgroup_manager;
 	struct json_list cgroup_dirs;
-	char *cgroup_scope, *intel_rdt_group, *affinity, *verified, *profile;
+	char *cgroup_scope, *session, *intel_rdt_group, *affinity, *verified, *profile;
 	struct state_expect *expect;
 	struct str_map annotations;
 };
@@ -86,6 +86,7 @@ static const struct json_field doc_fields[] = {
 	FIELD("cgroupDirs", cgroup_dirs, json_get_list, 0, &cgroup_dir_type),
 	FIELD("cgroupScope", cgroup_scope, json_get_string, 0, NULL),
 	FIELD("cgroupUserScope", cgroup_user_scope, json_get_bool, 0, NULL),
+	FIELD("session", session, json_get_string, 0, NULL),
 	FIELD("intelRdtGroup", intel_rdt_group, json_get_string, 0, NULL),
 	FIELD("affinity", affinity, json_get_string, 0, NULL),
 	FIELD("expect", expect, json_get_object_ptr, 0, &expect_type),
@@ -135,6 +136,8 @@ static int check_doc(const struct state_doc *doc, struct error *err)
 		return error_text(err, -EINVAL,
 				  "%s: bundle, rootfs: must be absolute paths without \"..\"",
 				  STATE_FILE);
+	if (doc->session && !is_plain_path(doc->session))
+		return error_text(err, -EINVAL, "%s: session: must be an absolute path without \"..\"", STATE_FILE);
 	for (i = 0; i < doc->cgroup_dirs.count; i++)
 		if (!is_plain_path(dirs[i].path))
 			return error_text(
@@ -230,6 +233,7 @@ int state_parse(const char *data, size_t len, struct state_record **ret, struct 
 	rec->n_cgroup_dirs = doc.cgroup_dirs.count;
 	rec->cgroup_scope = doc.cgroup_scope;
 	rec->cgroup_user_scope = doc.cgroup_user_scope;
+	rec->session = doc.session;
 	rec->intel_rdt_group = doc.intel_rdt_group;
 	rec->affinity = doc.affinity;
 	rec->verified = doc.verified;
@@ -341,6 +345,8 @@ int state_format(const struct state_record *rec, char **ret_text, struct error *
 	json_i64(w, "cgroupManager", rec->cgroup_manager);
 	json_string(w, "cgroupScope", rec->cgroup_scope);
 	json_bool(w, "cgroupUserScope", rec->cgroup_user_scope);
+	if (rec->session)
+		json_string(w, "session", rec->session);
 	json_string(w, "intelRdtGroup", rec->intel_rdt_group);
 	json_string(w, "affinity", rec->affinity);
 	json_string(w, "profile", rec->profile);

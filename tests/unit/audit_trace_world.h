@@ -33,7 +33,7 @@ struct world_record {
 
 /* One bound cgroup. */
 struct world_container {
-	char path[256];
+	char path[384];
 	int dir;
 	struct audit_trace_bound bound;
 	struct audit_trace_reader reader;
@@ -139,7 +139,7 @@ static inline bool world_cgroup(struct world *w, const char *parent, const char 
 {
 	*ret = (struct world_container){ .dir = -EBADF, .bound = AUDIT_TRACE_BOUND_NULL };
 	if (parent)
-		(void)snprintf(ret->path, sizeof(ret->path), "%s/%s", parent, name);
+		(void)snprintf(ret->path, sizeof(ret->path), "%.255s/%.64s", parent, name);
 	else
 		(void)snprintf(ret->path, sizeof(ret->path), "%s/agentrun-trace-%d-%s", w->cgroup2,
 			       (int)getpid(), name);
@@ -162,16 +162,8 @@ static inline int world_bind(struct world *w, struct world_container *c, struct 
 	return r;
 }
 
-/* Also removes the cgroup. */
-static inline void world_release(struct world *w, struct world_container *c)
+static inline void world_forget(struct world_container *c)
 {
-	struct error err = ERROR_NULL;
-
-	if (c->reader.fn)
-		audit_trace_reader_done(&c->reader, NULL);
-	(void)audit_trace_release(&w->set, c->bound.cgroup, c->bound.slot, c->bound.generation, NULL,
-				  &err);
-	audit_trace_bound_done(&c->bound);
 	while (c->n > 0) {
 		struct world_record *r = &c->records[--c->n];
 
@@ -179,6 +171,35 @@ static inline void world_release(struct world *w, struct world_container *c)
 		free(r->argv);
 		free(r->cwd);
 	}
+}
+
+/* Prepared, opened, and one container bound; false with the reason printed. */
+static inline bool world_ready(struct world *w, uint32_t ready, struct world_container *c,
+			       enum audit_ring_class class, bool die)
+{
+	struct audit_trace_request req = { .class = class, .die = die };
+	bool good = audit_trace_prepare(w->bpffs, ready, &w->err) == 0 &&
+		    audit_trace_open(w->bpffs, &w->set, &w->err) == 0 &&
+		    world_cgroup(w, NULL, "box", c) && world_bind(w, c, req) == 0;
+
+	if (!ok(good, "programs are loaded and a cgroup is bound"))
+		printf("# %s\n", w->err.text);
+	return good;
+}
+
+/* Also removes the cgroup. */
+static inline void world_release(struct world *w, struct world_container *c)
+{
+	struct error err = ERROR_NULL;
+
+	if (c->reader.fn)
+		audit_trace_reader_done(&c->reader, NULL);
+	if (c->bound.cgroup)
+		(void)audit_trace_release(&w->set, c->bound.cgroup, c->bound.slot,
+					  c->bound.generation, NULL, &err);
+	audit_trace_bound_done(&c->bound);
+	if (c->records)
+		world_forget(c);
 	free(c->records);
 	cleanup_closep(&c->dir);
 	(void)rmdir(c->path);
@@ -218,6 +239,16 @@ static inline int world_sh(void *script)
 static inline int world_run(const struct world_container *c, const char *script)
 {
 	return world_wait(world_spawn(c, world_sh, (void *)(uintptr_t)script));
+}
+
+/* Outside of all our cgroups. */
+static inline int world_run_outside(const char *script)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(world_sh((void *)(uintptr_t)script));
+	return world_wait(pid);
 }
 
 /* The i-th record of that type whose file ends so; NULL = none. */

@@ -153,9 +153,22 @@ int cgroup_pids(const struct cgroup *cg, pid_t **ret, size_t *ret_count, struct 
  * else freeze, kill, thaw) and waits until none is left, 10 s at most.
  */
 int cgroup_signal(const struct cgroup *cg, int sig, struct error *err);
+/* The same SIGKILL without the wait: for the tracer of a member, without which it does not go. */
+int cgroup_kill(const struct cgroup *cg, struct error *err);
 /* Removes the folders made by us with all sub-folders; retries EBUSY for 10 s; missing is done. */
 int cgroup_remove(const struct cgroup *cg, struct error *err);
 void cgroup_done(struct cgroup *cg);
+
+/*
+ * A cgroup for one command inside the container's, without controllers, so that this command and
+ * all its descendants can be counted and killed alone: in the v2 hierarchy, else the v1 freezer. Made
+ * here; ended by cgroup_signal(), cgroup_remove() and cgroup_done(). CGROUP_E_NO_PLACE: neither
+ * hierarchy is there, or the container's own use of its cgroup forbids sub-cgroups.
+ */
+enum { CGROUP_E_NO_PLACE = 1 };
+int cgroup_exec_create(const struct cgroup *cg, unsigned number, struct cgroup *ret, struct error *err);
+/* A folder of its own at the top of every hierarchy, out of reach of an engine's unit; moves this process there. */
+int cgroup_enter_apart(const char *name, struct error *err);
 
 /* NULL-terminated "controllers:path" list for struct mount_ctx ("" = v2), in the arena. */
 int cgroup_mount_paths(const struct cgroup *cg, struct arena *arena, const char *const **ret,

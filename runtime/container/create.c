@@ -138,8 +138,13 @@ static int do_commit(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 
+	int r;
+
 	(void)close(take_fd(&c->lock_fd));
-	return proto_send(c->launch.sync_parent, PROTO_COMMIT, 0, err);
+	r = proto_send(c->launch.sync_parent, PROTO_COMMIT, 0, err);
+	if (r == 0 && create_is_supervised(c))
+		r = supervise_commit(&c->supervise, err);
+	return r;
 }
 
 static const struct phase parent_phases[] = {
@@ -151,11 +156,14 @@ static const struct phase parent_phases[] = {
 	{ "reserve", create_reserve, "the id is taken before anything that carries it exists" },
 	{ "session", create_session, "recorded, then made; its overlays take the place of the sources" },
 	{ "cgroup", create_cgroup, "recorded, then made and limited while still empty" },
+	{ "supervise", create_supervise, "the cgroup is there; its work goes on beside all that follows" },
 	{ "spawn", do_spawn, "into the cgroup, with all namespaces that need no map" },
 	{ "place", create_place, "id maps, devices: before the child does anything" },
 	{ "go", do_go, "the child may now use its ids" },
+	{ "hand-over", create_hand_over, "as early as the process is there, so that nobody waits" },
 	{ "runtime-hooks", do_runtime_hooks, "namespaces and mounts exist, pivot has not happened" },
 	{ "await-ready", do_await_ready, "console is handed over, executable found" },
+	{ "supervised", create_supervised, "every control is in force before the gate can open" },
 	{ "record", do_record, "start time and pid, before anybody can rely on them" },
 	{ "commit", do_commit, "from here the child survives us" },
 };
@@ -168,6 +176,7 @@ static void create_undo(struct create *c)
 	struct error ignored = ERROR_NULL;
 
 	launch_kill(&c->launch);
+	supervise_done(&c->supervise);
 	if (c->opt->pid_file && c->record && c->record->pid > 0)
 		(void)unlink(c->opt->pid_file);
 	if (!c->dir_made)
@@ -203,6 +212,7 @@ void create_init(struct create *c, const struct container_env *env,
 		.gate_fd = -EBADF,
 		.lock_fd = -EBADF,
 		.launch = LAUNCH_NULL,
+		.supervise = SUPERVISE_NULL,
 		.notify = NOTIFY_NULL,
 		.master_fd = -EBADF,
 		.session_root_fd = -EBADF,
@@ -228,6 +238,7 @@ void create_done(struct create *c)
 	if (c->plan)
 		devnodes_trees_done(c->plan->devices, c->plan->n_devices);
 	launch_done(&c->launch);
+	supervise_done(&c->supervise);
 	notify_done(&c->notify);
 	process_filters_done(&c->filters);
 	cgroup_done(&c->cgroup);
@@ -269,7 +280,7 @@ static int run_start(struct create *c, struct error *err)
 
 	r = notify_open(c->dir_fd, &c->notify, err);
 	if (r == 0)
-		r = start_verified(c->launch.sync_parent, c->launch.ref.pid, c->proc_fd, &c->record->expect, &how, err);
+		r = start_container(c->launch.sync_parent, c->dir_fd, c->proc_fd, c->record, &how, err);
 	if (r == 0) {
 		c->record->verified = (char *)how;
 		r = state_write(c->dir_fd, c->record, err);

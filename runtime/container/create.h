@@ -14,6 +14,7 @@
 #include "container/launch.h"
 #include "container/notify.h"
 #include "filter/filter.h"
+#include "monitor/supervise.h"
 #include "os/intelrdt.h"
 #include "os/ns.h"
 #include "plan/plan.h"
@@ -45,6 +46,7 @@ struct create {
 	struct process_filters filters;
 	struct ns_spec ns;
 	struct launch launch; /* the init process, and the socket pair to it */
+	struct supervise supervise; /* under a policy that needs the resident programs */
 	struct notify notify; /* run under NOTIFY_SOCKET */
 	int session_root_fd; /* the overlay over the root, detached */
 	int master_fd; /* run without console socket: the pty's master, received from the child */

@@ -15,6 +15,7 @@
 #include "container/proto.h"
 #include "container/start.h"
 #include "hooks/hooks.h"
+#include "monitor/supervise.h"
 #include "os/tty.h"
 #include "util/fd.h"
 #include "util/log.h"
@@ -31,7 +32,7 @@ static int gate_start(const struct container_handle *h, const char **ret_how, st
 		return error_text(err, r, "cannot start an already running container");
 	if (r < 0)
 		return r;
-	r = start_verified(sock, h->init.pid, h->proc_fd, &h->view.record->expect, ret_how, err);
+	r = start_container(sock, h->dir_fd, h->proc_fd, h->view.record, ret_how, err);
 	/* Started or ended: in both cases nobody waits at the gate any more. */
 	if (unlinkat(h->dir_fd, STATE_GATE_FILE, 0) < 0 && errno != ENOENT && r == 0)
 		return error_set(err, -errno, "remove the start gate of container %s", h->view.record->id);
@@ -118,6 +119,13 @@ int container_kill(const struct container_env *env, const char *id, int sig, boo
 	return 0;
 }
 
+static int tell_supervisor(const struct container_handle *h, enum link_type type, struct error *err)
+{
+	struct link_msg msg = { .type = type };
+
+	return h->view.record->supervisor_pid > 0 ? supervise_tell(h->dir_fd, &msg, NULL, err) : 0;
+}
+
 int container_pause(const struct container_env *env, const char *id, struct error *err)
 {
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
@@ -127,7 +135,9 @@ int container_pause(const struct container_env *env, const char *id, struct erro
 	if (r < 0)
 		return r;
 	r = lifecycle_check(OP_PAUSE, &h.view, err);
-	return r < 0 ? r : cgroup_freeze(&h.cgroup, err);
+	if (r == 0)
+		r = cgroup_freeze(&h.cgroup, err);
+	return r < 0 ? r : tell_supervisor(&h, LINK_PAUSE, err);
 }
 
 int container_resume(const struct container_env *env, const char *id, struct error *err)
@@ -139,6 +149,8 @@ int container_resume(const struct container_env *env, const char *id, struct err
 	if (r < 0)
 		return r;
 	r = lifecycle_check(OP_RESUME, &h.view, err);
+	if (r == 0)
+		r = tell_supervisor(&h, LINK_RESUME, err);
 	return r < 0 ? r : cgroup_thaw(&h.cgroup, err);
 }
 
@@ -196,6 +208,9 @@ int container_delete(const struct container_env *env, const char *id, bool force
 			return r;
 	}
 	r = handle_kill_all(&h, err);
+	/* It writes the last records. */
+	if (r == 0)
+		r = supervise_await_end(h.proc_fd, h.view.record, err);
 	if (r < 0)
 		return r;
 	r = handle_load_spec(&h, &spec, err);

@@ -55,6 +55,9 @@ struct state_record {
 	char *profile; /* of the policy */
 	struct state_expect expect;
 	char *verified; /* how expect was checked: "exec-stop", "after-exec"; NULL = not yet */
+	pid_t supervisor_pid; /* 0 = none stands beside it */
+	unsigned long long supervisor_start;
+	uint64_t time_limit, time_exec, time_grace; /* ns; of the container, of each exec; UINT64_MAX = none, all 0 = not set */
 	char *affinity; /* CPU list that all its processes get; NULL = leave */
 	char *session; /* folder of its session; NULL = none */
 	char *intel_rdt_group; /* group made by us, to be removed; NULL = none */
@@ -121,4 +124,7 @@ void state_list_free(char **ids);
 #define STATE_GATE_FILE "start.sock"
 #define STATE_POLICY_FILE "policy.json" /* the profile as it was at create, nothing inherited */
 #define STATE_VERDICT_FILE "verdict.json" /* what the policy decided */
+#define STATE_CONTROL_FILE "control.sock" /* of its supervisor, while that lives */
+#define STATE_MONITOR_FILE "monitor.json" /* what the monitor is told */
+#define STATE_EXIT_FILE "exit.json" /* how it ended */
 #define STATE_NOTIFY_DIR "notify" /* seen by the container: its socket for sd_notify(3) */

@@ -27,6 +27,7 @@ struct world_record {
 	uint64_t argv_bytes, inode;
 	struct audit_status status;
 	char *file, *argv, *cwd; /* argv with blanks for NULs */
+	char *argv_raw;
 	size_t argv_len;
 	char comm[AUDIT_REC_COMM + 1];
 };
@@ -92,12 +93,19 @@ static inline void world_end(struct world *w)
 static inline char *world_copy(struct audit_bytes b)
 {
 	char *s = calloc(1, b.len + 1);
-	size_t i;
 
 	if (!s)
 		abort();
 	if (b.len)
 		memcpy(s, b.data, b.len);
+	return s;
+}
+
+static inline char *world_join(struct audit_bytes b)
+{
+	char *s = world_copy(b);
+	size_t i;
+
 	for (i = 0; i + 1 < b.len; i++)
 		if (s[i] == '\0')
 			s[i] = ' ';
@@ -127,7 +135,8 @@ static inline int world_collect(void *userdata, const struct audit_event *event,
 		.host_ppid = rec->host_ppid, .uid = rec->uid, .gid = rec->gid, .nlink = rec->exe_nlink,
 		.old_tid = rec->old_tid, .argv_bytes = rec->argv_bytes, .inode = rec->exe_inode,
 		.status = rec->status, .argv_len = rec->argv.len,
-		.file = world_copy(rec->file), .argv = world_copy(rec->argv), .cwd = world_copy(rec->cwd),
+		.file = world_copy(rec->file), .argv = world_join(rec->argv), .cwd = world_copy(rec->cwd),
+		.argv_raw = world_copy(rec->argv),
 	};
 	(void)snprintf(r->comm, sizeof(r->comm), "%s", rec->comm_text);
 	return 0;
@@ -169,6 +178,7 @@ static inline void world_forget(struct world_container *c)
 
 		free(r->file);
 		free(r->argv);
+		free(r->argv_raw);
 		free(r->cwd);
 	}
 }

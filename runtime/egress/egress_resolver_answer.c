@@ -33,7 +33,7 @@ static size_t judge(struct lookup *k, struct dns_reply *reply, struct dns_addres
 
 	for (i = 0; i < reply->n_addresses; i++) {
 		j = EGRESS_ADDRESS_SPECIAL;
-		if (egress_address_map(&reply->addresses[i], address))
+		if (egress_name_address_map(&reply->addresses[i], address))
 			j = egress_names_judge(r->config.names, address);
 		if (j == EGRESS_ADDRESS_GOOD) {
 			reply->addresses[kept++] = reply->addresses[i];

@@ -13,6 +13,7 @@
 #include "cgroup/cgroup_limits.h"
 #include "cgroup/cgroup_members.h"
 #include "cgroup/cgroup_scope.h"
+#include "cgroup/cgroup_verify.h"
 #include "util/fd.h"
 #include "util/log.h"
 #include "util/str.h"
@@ -141,6 +142,20 @@ static int controllers_enable(const struct cgroup *cg, const struct cgroup_write
 	return cgroup_enable(d->path, want.data, need.data, err);
 }
 
+static int devices_keep(const struct cgroup_kept *kept, const struct cgroup_device_list *rules, bool v2,
+			uint32_t program, struct error *err)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (!v2) {
+		int r = cgroup_devices_text(rules, &text, err);
+
+		return r < 0 ? r : cgroup_kept_add(kept, "devices", CGROUP_DEVICES_LIST, text, err);
+	}
+	text = str_printf("%u", program);
+	return text ? cgroup_kept_add(kept, "", CGROUP_DEVICES_PROGRAM, text, err) : error_oom(err);
+}
+
 static int devices_apply(const struct cgroup *cg, const struct cgroup_request *req,
 			 struct error *err)
 {
@@ -148,6 +163,7 @@ static int devices_apply(const struct cgroup *cg, const struct cgroup_request *r
 	const struct cgroup_dir *d = cgroup_dir_find(cg, "devices");
 	_cleanup_close_ int dir = -EBADF;
 	struct cgroup_device_list rules;
+	uint32_t program = 0;
 	bool v2 = !d;
 	int r;
 
@@ -166,7 +182,7 @@ static int devices_apply(const struct cgroup *cg, const struct cgroup_request *r
 	dir = cgroup_open_dir(d->path);
 	if (dir < 0)
 		return error_set(err, dir, "open cgroup %s", d->path);
-	r = v2 ? cgroup_devices_apply_v2(dir, d->path, &rules, err)
+	r = v2 ? cgroup_devices_apply_v2(dir, d->path, &rules, &program, err)
 	       : cgroup_devices_apply_v1(dir, d->path, &rules, err);
 	/* Without privilege no device node can be made and no filter be set: nothing is lost. */
 	if ((r == -EPERM || r == -EACCES) && req->rootless) {
@@ -174,7 +190,7 @@ static int devices_apply(const struct cgroup *cg, const struct cgroup_request *r
 		*err = ERROR_NULL;
 		return 0;
 	}
-	return r;
+	return r < 0 || !req->kept ? r : devices_keep(req->kept, &rules, v2, program, err);
 }
 
 static int fill(struct cgroup *cg, const struct cgroup_request *req,
@@ -192,6 +208,8 @@ static int fill(struct cgroup *cg, const struct cgroup_request *req,
 	if (r < 0)
 		return r;
 	r = cgroup_writes_apply(cg, writes, err);
+	if (r == 0 && req->kept)
+		r = cgroup_kept_writes(req->kept, writes, err);
 	if (r < 0)
 		return r;
 	return devices_apply(cg, req, err);

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "spec/spec.h"
+#include "state/state.h"
 #include "util/error.h"
 
 enum cgroup_layout {
@@ -48,6 +49,12 @@ struct cgroup {
 
 #define CGROUP_NULL ((struct cgroup){ 0 })
 
+/* Where limits are remembered as they were written. */
+struct cgroup_kept {
+	struct arena *arena;
+	struct state_limits *limits;
+};
+
 struct cgroup_request {
 	const char *id;
 	const char *path; /* linux.cgroupsPath or NULL */
@@ -55,6 +62,7 @@ struct cgroup_request {
 	bool rootless; /* a folder that cannot be made is left out, unless a limit needs it */
 	const struct spec_resources *resources; /* may be NULL */
 	bool strict_devices; /* only the listed and the usual devices: no making of other nodes, no net/tun */
+	const struct cgroup_kept *kept; /* filled by cgroup_create(); may be NULL */
 	const struct str_map *annotations; /* org.systemd.property.* for the systemd manager */
 	bool any_property; /* those annotations may set every property */
 };
@@ -137,10 +145,19 @@ int cgroup_chown(const struct cgroup *cg, uid_t uid, struct error *err);
 
 /*
  * `update`: writes only what is set and not "unchanged" (0 means leave, -1 unlimited), in an
- * order the kernel accepts (swap before limit when raising on v1). Device rules are ignored.
+ * order the kernel accepts (swap before limit when raising on v1). kept may be NULL. Device rules are ignored.
  * checkBeforeUpdate: -EBUSY "rejecting memory limit N < usage M".
  */
-int cgroup_update(const struct cgroup *cg, const struct spec_resources *res, struct error *err);
+int cgroup_update(const struct cgroup *cg, const struct spec_resources *res, const struct cgroup_kept *kept,
+		  struct error *err);
+
+/*
+ * Limits and device rules as the kernel has them against what was kept: -EPERM, naming control, file
+ * and both values, where it lets through more.
+ */
+int cgroup_verify(const struct cgroup *cg, const struct state_limits *limits, struct error *err);
+/* Whether the process is in all folders of cg, or below them. -EPERM names the hierarchy. */
+int cgroup_verify_member(const struct cgroup *cg, int proc_fd, pid_t pid, struct error *err);
 
 int cgroup_freeze(const struct cgroup *cg, struct error *err); /* waits until frozen, 2 s at most */
 int cgroup_thaw(const struct cgroup *cg, struct error *err);

@@ -9,6 +9,7 @@
 #include "cgroup/cgroup_driver.h"
 #include "cgroup/cgroup_io.h"
 #include "cgroup/cgroup_limits.h"
+#include "cgroup/cgroup_verify.h"
 #include "util/parse.h"
 #include "util/str.h"
 
@@ -92,7 +93,8 @@ static int usage_check(const struct cgroup *cg, const struct spec_memory *m, str
 	return 0;
 }
 
-int cgroup_update(const struct cgroup *cg, const struct spec_resources *res, struct error *err)
+int cgroup_update(const struct cgroup *cg, const struct spec_resources *res, const struct cgroup_kept *kept,
+		  struct error *err)
 {
 	_cleanup_cgroup_writes_ struct cgroup_writes writes = CGROUP_WRITES_NULL;
 	struct cgroup_limits in = { .resources = res, .update = true };
@@ -112,5 +114,8 @@ int cgroup_update(const struct cgroup *cg, const struct spec_resources *res, str
 		if (r < 0)
 			return r;
 	}
-	return cgroup_writes_apply(cg, &writes, err);
+	r = cgroup_writes_apply(cg, &writes, err);
+	if (!kept)
+		return r;
+	return r < 0 ? (cgroup_kept_present(kept, cg, &writes), r) : cgroup_kept_writes(kept, &writes, err);
 }

@@ -17,6 +17,7 @@
 
 #include "container/create_steps.h"
 #include "container/proto.h"
+#include "container/readback.h"
 #include "container/start.h"
 #include "hooks/hooks.h"
 #include "os/devnodes.h"
@@ -162,7 +163,9 @@ static const struct phase parent_phases[] = {
 	{ "go", do_go, "the child may now use its ids" },
 	{ "hand-over", create_hand_over, "as early as the process is there, so that nobody waits" },
 	{ "runtime-hooks", do_runtime_hooks, "namespaces and mounts exist, pivot has not happened" },
+	{ "read-back-limits", readback_limits, "after the last hook that could change them, and while the child is busy" },
 	{ "await-ready", do_await_ready, "console is handed over, executable found" },
+	{ "read-back", readback_create, "after the last hook; before anybody relies on what was decided" },
 	{ "supervised", create_supervised, "every control is in force before the gate can open" },
 	{ "record", do_record, "start time and pid, before anybody can rely on them" },
 	{ "commit", do_commit, "from here the child survives us" },

@@ -45,6 +45,7 @@ struct create {
 	struct cgroup cgroup;
 	struct process_filters filters;
 	struct ns_spec ns;
+	struct ns_ids host_ns; /* our own: what the child must have left */
 	struct launch launch; /* the init process, and the socket pair to it */
 	struct supervise supervise; /* under a policy that needs the resident programs */
 	struct notify notify; /* run under NOTIFY_SOCKET */

@@ -248,7 +248,9 @@ int create_facts(void *ctx, struct error *err)
 	struct create *c = ctx;
 	int r;
 
-	r = open_namespaces(c, err);
+	r = ns_ids_read(c->proc_fd, &c->host_ns, err);
+	if (r == 0)
+		r = open_namespaces(c, err);
 	if (r < 0)
 		return r;
 	r = open_console(c, err);
@@ -319,6 +321,7 @@ int create_reserve(void *ctx, struct error *err)
 int create_cgroup(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
+	const struct cgroup_kept kept = { .arena = &c->record->arena, .limits = &c->record->limits };
 	size_t i;
 	int r;
 
@@ -329,6 +332,7 @@ int create_cgroup(void *ctx, struct error *err)
 		.rootless = c->rootless || c->in_userns,
 		.resources = c->spec->linux_cfg->resources,
 		.strict_devices = c->guard.verdict.grant.devices_strict,
+		.kept = c->guard.profile.passthrough ? NULL : &kept,
 		.annotations = &c->spec->annotations,
 		.any_property = c->guard.profile.passthrough,
 	};
@@ -352,6 +356,7 @@ int create_cgroup(void *ctx, struct error *err)
 	r = cgroup_create(&c->cgroup, &c->cgroup_request, err);
 	if (r < 0)
 		return r;
+	c->cgroup_request.kept = NULL; /* ours, and gone with this call */
 	c->cgroup_made = true;
 	return record_set_cgroup(c->record, &c->cgroup, err);
 }

@@ -15,6 +15,7 @@
 #include "container/exec.h"
 #include "container/exec_request.h"
 #include "container/proto.h"
+#include "container/readback.h"
 #include "container/start.h"
 #include "os/procattr.h"
 #include "os/procfs.h"
@@ -32,6 +33,9 @@ static int open_namespaces(struct exec *e, struct error *err)
 	size_t i;
 	int r;
 
+	r = ns_ids_read(e->h.proc_fd, &e->host_ns, err);
+	if (r < 0)
+		return r;
 	for (i = 0; i < ELEMENTSOF(ns_types); i++) {
 		_cleanup_close_ int fd = -EBADF;
 		char path[64];
@@ -213,6 +217,8 @@ static int exec_spawn(struct exec *e, struct error *err)
 		r = proto_send(e->launch.sync_parent, PROTO_GO, e->launch.ref.pid, err);
 	if (r == 0)
 		r = proto_expect(e->launch.sync_parent, PROTO_READY, "the process", NULL, err);
+	if (r == 0)
+		r = readback_exec(e, err);
 	return r;
 }
 

@@ -20,6 +20,7 @@ struct exec {
 	struct plan_process plan;
 	struct process_filters filters;
 	struct ns_spec ns;
+	struct ns_ids host_ns; /* our own */
 	bool joins_user, joins_mount;
 	int root_fd; /* of a container that shares our mount namespace */
 	int console_sock, master_fd, pidfd_sock, listener_sock;

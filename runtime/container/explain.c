@@ -51,6 +51,8 @@ static int load(struct explain *x, struct error *err)
 	x->verified = verified_words(x->h.view.record);
 	if (x->h.init.pid == 0 || x->h.view.status == CONTAINER_CREATED)
 		(void)snprintf(x->now, sizeof(x->now), "no process of it runs");
+	else if (cgroup_verify(&x->h.cgroup, &x->h.view.record->limits, &now) < 0)
+		(void)snprintf(x->now, sizeof(x->now), "DIFFERS: %.900s", now.text);
 	else if (verify_compare(x->h.proc_fd, x->h.init.pid, &x->h.view.record->expect, &now) < 0)
 		(void)snprintf(x->now, sizeof(x->now), "DIFFERS: %.900s", now.text);
 	else
@@ -72,6 +74,50 @@ static const struct json *decisions_of(const struct explain *x)
 	return list && list->type == JSON_ARRAY ? list->kids.first : NULL;
 }
 
+/* A list of devices has a line for each. */
+static void limits_to_text(const struct state_record *rec, struct buf *b)
+{
+	size_t i;
+
+	if (rec->readback.set)
+		buf_addf(b,
+			 "read back: %llu limits, %llu namespaces, %llu mounts, %llu masked and read-only paths\n",
+			 (unsigned long long)rec->readback.limits, (unsigned long long)rec->readback.namespaces,
+			 (unsigned long long)rec->readback.mounts, (unsigned long long)rec->readback.paths);
+	for (i = 0; i < rec->limits.count; i++) {
+		const struct state_limit *l = &rec->limits.items[i];
+		const char *p;
+
+		buf_addf(b, "limit:     %s = ", l->file);
+		for (p = l->value; *p; p++)
+			buf_adds(b, *p != '\n' ? (char[]){ *p, '\0' } : p[1] ? ", " : "");
+		buf_adds(b, "\n");
+	}
+}
+
+static void limits_to_json(const struct state_record *rec, struct json_writer *w)
+{
+	size_t i;
+
+	if (rec->readback.set) {
+		json_object_begin(w, "readBack");
+		json_u64(w, "limits", rec->readback.limits);
+		json_u64(w, "namespaces", rec->readback.namespaces);
+		json_u64(w, "mounts", rec->readback.mounts);
+		json_u64(w, "paths", rec->readback.paths);
+		json_object_end(w);
+	}
+	json_array_begin(w, "limits");
+	for (i = 0; i < rec->limits.count; i++) {
+		json_object_begin(w, NULL);
+		json_string(w, "controller", rec->limits.items[i].controller);
+		json_string(w, "file", rec->limits.items[i].file);
+		json_string(w, "value", rec->limits.items[i].value);
+		json_object_end(w);
+	}
+	json_array_end(w);
+}
+
 static int to_text(const struct explain *x, char **ret, struct error *err)
 {
 	_cleanup_buf_ struct buf b = BUF_NULL;
@@ -82,6 +128,7 @@ static int to_text(const struct explain *x, char **ret, struct error *err)
 	buf_addf(&b, "container %s: %s\n", x->h.view.record->id, container_status_name(x->h.view.status));
 	buf_addf(&b, "profile:   %s\n", text_of(x->verdict, "profile"));
 	buf_addf(&b, "verified:  %s\n", x->verified);
+	limits_to_text(x->h.view.record, &b);
 	buf_addf(&b, "now:       %s\n", x->now);
 	for (d = decisions_of(x); d; d = d->next)
 		buf_addf(&b, "%-20s %-8s %s -> %s  [%s in %s]\n", text_of(d, "control"), text_of(d, "action"),
@@ -109,6 +156,7 @@ static int to_json(const struct explain *x, char **ret, struct error *err)
 	json_string(w, "status", container_status_name(x->h.view.status));
 	json_string(w, "profile", text_of(x->verdict, "profile"));
 	json_string(w, "verified", x->h.view.record->verified);
+	limits_to_json(x->h.view.record, w);
 	json_string(w, "now", x->now);
 	json_array_begin(w, "decisions");
 	for (d = decisions_of(x); d; d = d->next) {

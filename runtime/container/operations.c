@@ -158,7 +158,9 @@ int container_update(const struct container_env *env, const char *id, struct spe
 {
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
 	_cleanup_guard_ struct guard guard = GUARD_NULL;
+	struct error second = ERROR_NULL;
 	struct guard_host host;
+	struct cgroup_kept kept;
 	int r;
 
 	r = handle_open(env, id, &h, err);
@@ -171,7 +173,14 @@ int container_update(const struct container_env *env, const char *id, struct spe
 		r = guard_reopen(h.dir_fd, h.view.record->profile, &guard, err);
 	if (r == 0)
 		r = guard_narrow_resources(&guard, res, &guard.arena, &host, err);
-	return r < 0 ? r : cgroup_update(&h.cgroup, res, err);
+	if (r < 0)
+		return r;
+	kept = (struct cgroup_kept){ .arena = &h.view.record->arena, .limits = &h.view.record->limits };
+	r = cgroup_update(&h.cgroup, res, guard.profile.passthrough ? NULL : &kept, err);
+	/* Also after a failure: some of it may be in force. */
+	if (!guard.profile.passthrough && state_write(h.dir_fd, h.view.record, r < 0 ? &second : err) < 0 && r == 0)
+		r = err->code;
+	return r;
 }
 
 /* A folder without a record: what a creator left that was killed very early. */

@@ -47,6 +47,7 @@ struct mount_op {
 	 */
 	int tree_fd;
 	const char *label; /* SELinux mount label or NULL */
+	uint64_t mount_id; /* the kernel's number of what mount_apply() attached or changed; 0 = nothing */
 };
 
 #define MOUNT_OP_NULL ((struct mount_op){ .source_fd = -EBADF, .tree_fd = -EBADF, .optional_create = true })

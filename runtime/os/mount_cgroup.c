@@ -160,7 +160,7 @@ static int fill_v1(const struct mount_op *op, const struct mount_ctx *ctx, int t
 	return 0;
 }
 
-static int apply_v1(const struct mount_op *op, const struct mount_ctx *ctx, int target_fd,
+static int apply_v1(struct mount_op *op, const struct mount_ctx *ctx, int target_fd,
 		    struct error *err)
 {
 	const struct mount_fs fs = {
@@ -189,10 +189,11 @@ static int apply_v1(const struct mount_op *op, const struct mount_ctx *ctx, int 
 		if (r < 0)
 			return error_set(err, r, "make the folder of the hierarchies read-only");
 	}
-	return mount_propagation_apply(op, fd, err);
+	r = mount_propagation_apply(op, fd, err);
+	return r < 0 ? r : mount_id_note(op, fd, err);
 }
 
-static int apply_unified(const struct mount_op *op, const struct mount_ctx *ctx, int target_fd,
+static int apply_unified(struct mount_op *op, const struct mount_ctx *ctx, int target_fd,
 			 struct error *err)
 {
 	_cleanup_(arena_done) struct arena arena = ARENA_NULL;
@@ -213,10 +214,11 @@ static int apply_unified(const struct mount_op *op, const struct mount_ctx *ctx,
 	r = mount_attach(fd, target_fd);
 	if (r < 0)
 		return error_set(err, r, "mount the cgroup hierarchy");
-	return mount_propagation_apply(op, fd, err);
+	r = mount_propagation_apply(op, fd, err);
+	return r < 0 ? r : mount_id_note(op, fd, err);
 }
 
-int mount_cgroup_apply(const struct mount_op *op, const struct mount_ctx *ctx, struct error *err)
+int mount_cgroup_apply(struct mount_op *op, const struct mount_ctx *ctx, struct error *err)
 {
 	_cleanup_close_ int target_fd = -EBADF;
 	int r;

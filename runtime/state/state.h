@@ -24,6 +24,22 @@ enum state_conditions {
 
 struct state_cgroup_dir { char *controllers, *path; bool created; };
 
+/* A limit as it was written to a file of the container's cgroup. */
+struct state_limit {
+	char *controller; /* "" = the v2 hierarchy */
+	char *file, *value;
+};
+struct state_limits {
+	struct state_limit *items;
+	size_t count;
+};
+
+/* What was read back from the kernel before the first instruction; numbers of things compared. */
+struct state_readback {
+	bool set;
+	uint64_t limits, namespaces, mounts, paths;
+};
+
 /* What its first process must be after execve; set false: nothing is demanded. */
 struct state_expect {
 	bool set;
@@ -54,6 +70,8 @@ struct state_record {
 	bool cgroup_user_scope; /* of the user's systemd */
 	char *profile; /* of the policy */
 	struct state_expect expect;
+	struct state_limits limits; /* in force since create or the last update */
+	struct state_readback readback;
 	char *verified; /* how expect was checked: "exec-stop", "after-exec"; NULL = not yet */
 	pid_t supervisor_pid; /* 0 = none stands beside it */
 	unsigned long long supervisor_start;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "state/state_proof.h"
 #include "state/state_version.h"
 #include "util/fd.h"
 #include "util/json_dispatch.h"
@@ -27,6 +28,8 @@ struct state_doc {
 	struct json_list cgroup_dirs;
 	char *cgroup_scope, *session, *intel_rdt_group, *affinity, *verified, *profile;
 	struct state_expect *expect;
+	struct json_list limits;
+	struct state_readback *readback;
 	struct str_map annotations;
 };
 
@@ -87,6 +90,8 @@ static const struct json_field doc_fields[] = {
 	FIELD("intelRdtGroup", intel_rdt_group, json_get_string, 0, NULL),
 	FIELD("affinity", affinity, json_get_string, 0, NULL),
 	FIELD("expect", expect, json_get_object_ptr, 0, &expect_type),
+	FIELD("limits", limits, json_get_list, 0, &state_limit_type),
+	FIELD("readBack", readback, json_get_object_ptr, 0, &state_readback_type),
 	FIELD("profile", profile, json_get_string, 0, NULL),
 	FIELD("supervisorPid", supervisor_pid, json_get_i64, 0, NULL),
 	FIELD("supervisorStart", supervisor_start, json_get_u64, 0, NULL),
@@ -251,6 +256,11 @@ int state_parse(const char *data, size_t len, struct state_record **ret, struct 
 		rec->expect = *doc.expect;
 		rec->expect.set = true;
 	}
+	if (doc.readback) {
+		rec->readback = *doc.readback;
+		rec->readback.set = true;
+	}
+	rec->limits = (struct state_limits){ .items = doc.limits.items, .count = doc.limits.count };
 	*ret = take_ptr(rec);
 	return 0;
 }

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "state/state_proof.h"
 #include "state/state_version.h"
 #include "util/json_write.h"
 
@@ -85,6 +86,7 @@ int state_format(const struct state_record *rec, char **ret_text, struct error *
 	}
 	if (rec->expect.set)
 		write_expect(w, &rec->expect);
+	state_write_proof(w, rec);
 	write_lists(w, rec);
 	json_object_end(w);
 	return json_take(w, ret_text, err);

@@ -159,6 +159,14 @@ int cgroup_verify(const struct cgroup *cg, const struct state_limits *limits, st
 /* Whether the process is in all folders of cg, or below them. -EPERM names the hierarchy. */
 int cgroup_verify_member(const struct cgroup *cg, int proc_fd, pid_t pid, struct error *err);
 
+/* What is in force. */
+struct cgroup_present {
+	uint64_t memory; /* bytes, 0 = no limit, or none can be read */
+	int64_t cpu_quota; /* µs; -1 = no limit, 0 = unknown */
+	uint64_t cpu_period; /* 0 = unknown */
+};
+int cgroup_present_read(const struct cgroup *cg, struct cgroup_present *ret, struct error *err);
+
 int cgroup_freeze(const struct cgroup *cg, struct error *err); /* waits until frozen, 2 s at most */
 int cgroup_thaw(const struct cgroup *cg, struct error *err);
 int cgroup_frozen(const struct cgroup *cg, bool *ret, struct error *err);

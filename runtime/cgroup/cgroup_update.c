@@ -13,6 +13,8 @@
 #include "util/parse.h"
 #include "util/str.h"
 
+#define UNLIMITED_MIN ((uint64_t)1 << 62)
+
 static int64_t max_or(int dir, const char *file, int64_t missing)
 {
 	uint64_t v;
@@ -53,6 +55,43 @@ static int current_read(const struct cgroup *cg, struct cgroup_current *cur, str
 	/* No file: this kernel has no swap, so the sum is the memory limit. */
 	cur->swap_max = max_or(dir, "memory.swap.max", 0);
 	cpu_max_read(dir, cur);
+	return 0;
+}
+
+static void present_v1(const struct cgroup *cg, struct cgroup_present *ret)
+{
+	const struct cgroup_dir *memory = cgroup_dir_find(cg, "memory"), *cpu = cgroup_dir_find(cg, "cpu");
+	_cleanup_close_ int memory_dir = memory ? cgroup_open_dir(memory->path) : -EBADF;
+	_cleanup_close_ int cpu_dir = cpu ? cgroup_open_dir(cpu->path) : -EBADF;
+	char quota[32];
+
+	if (memory_dir >= 0)
+		(void)cgroup_read_u64(memory_dir, "memory.limit_in_bytes", &ret->memory);
+	if (cpu_dir < 0)
+		return;
+	(void)cgroup_read_u64(cpu_dir, "cpu.cfs_period_us", &ret->cpu_period);
+	if (cgroup_read(cpu_dir, "cpu.cfs_quota_us", quota, sizeof(quota)) > 0)
+		(void)parse_i64(quota, &ret->cpu_quota);
+}
+
+int cgroup_present_read(const struct cgroup *cg, struct cgroup_present *ret, struct error *err)
+{
+	struct cgroup_current cur = { 0 };
+	int r = current_read(cg, &cur, err);
+
+	*ret = (struct cgroup_present){ 0 };
+	if (r < 0)
+		return r;
+	if (cur.known) {
+		ret->memory = cur.memory_max > 0 ? (uint64_t)cur.memory_max : 0;
+		ret->cpu_quota = cur.cpu_quota;
+		ret->cpu_period = cur.cpu_period;
+	} else {
+		present_v1(cg, ret);
+	}
+	/* v1 says "none" by a number that no machine has. */
+	if (ret->memory > UNLIMITED_MIN)
+		ret->memory = 0;
 	return 0;
 }
 

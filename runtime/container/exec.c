@@ -14,6 +14,7 @@
 #include "container/create_steps.h"
 #include "container/exec.h"
 #include "container/exec_request.h"
+#include "container/later.h"
 #include "container/proto.h"
 #include "container/readback.h"
 #include "container/start.h"
@@ -122,6 +123,7 @@ static int exec_load(struct exec *e, struct error *err)
 		r = guard_reopen(e->h.dir_fd, e->h.view.record->profile, &e->guard, err);
 	if (r == 0)
 		r = guard_narrow_process(&e->guard, &proc, e->spec->process, &e->arena, &host, err);
+	later_note(&e->guard, e->h.dir_fd, "exec");
 	if (r < 0)
 		return r;
 	r = plan_build_process(&proc, e->spec, e->h.view.record->rootless, &e->arena, &e->plan, err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "container/guard.h"
+#include "container/later.h"
 #include "container/lifecycle.h"
 #include "container/verify.h"
 #include "util/fd.h"
@@ -18,7 +19,7 @@ struct explain {
 	struct container_handle h;
 	struct guard guard; /* the profile as it was */
 	struct arena arena;
-	struct json *verdict;
+	struct json *verdict, *later;
 	const char *verified; /* a sentence */
 	char now[ERROR_TEXT_MAX];
 };
@@ -37,6 +38,7 @@ static const char *verified_words(const struct state_record *rec)
 static int load(struct explain *x, struct error *err)
 {
 	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *later = NULL;
 	struct error now = ERROR_NULL;
 	size_t len;
 	int r;
@@ -46,6 +48,10 @@ static int load(struct explain *x, struct error *err)
 		r = file_read_all(x->h.dir_fd, STATE_VERDICT_FILE, VERDICT_BYTES_MAX, &text, &len, err);
 	if (r == 0)
 		r = json_parse(STATE_VERDICT_FILE, text, len, 0, &x->arena, &x->verdict, err);
+	if (r == 0)
+		r = later_read(x->h.dir_fd, &later, &len, err);
+	if (r == 0)
+		r = json_parse(STATE_LATER_FILE, later, len, 0, &x->arena, &x->later, err);
 	if (r < 0)
 		return r;
 	x->verified = verified_words(x->h.view.record);
@@ -67,9 +73,9 @@ static const char *text_of(const struct json *object, const char *key)
 	return j && j->type == JSON_STRING ? j->text : "";
 }
 
-static const struct json *decisions_of(const struct explain *x)
+static const struct json *first_of(const struct json *object, const char *key)
 {
-	const struct json *list = json_member(x->verdict, "decisions");
+	const struct json *list = json_member(object, key);
 
 	return list && list->type == JSON_ARRAY ? list->kids.first : NULL;
 }
@@ -118,6 +124,33 @@ static void limits_to_json(const struct state_record *rec, struct json_writer *w
 	json_array_end(w);
 }
 
+/* operation: "" = create. */
+static void decisions_to_text(const struct json *verdict, const char *operation, struct buf *b)
+{
+	const struct json *d;
+
+	for (d = first_of(verdict, "decisions"); d; d = d->next)
+		buf_addf(b, "%s%s%-20s %-8s %s -> %s  [%s in %s]\n", operation, *operation ? ": " : "",
+			 text_of(d, "control"), text_of(d, "action"), text_of(d, "asked"), text_of(d, "given"),
+			 text_of(d, "rule"), text_of(d, "file"));
+}
+
+static void decisions_to_json(const struct json *verdict, struct json_writer *w)
+{
+	static const char *const keys[] = { "control", "action", "asked", "given", "rule", "file" };
+	const struct json *d;
+	size_t i;
+
+	json_array_begin(w, "decisions");
+	for (d = first_of(verdict, "decisions"); d; d = d->next) {
+		json_object_begin(w, NULL);
+		for (i = 0; i < ELEMENTSOF(keys); i++)
+			json_string(w, keys[i], text_of(d, keys[i]));
+		json_object_end(w);
+	}
+	json_array_end(w);
+}
+
 static int to_text(const struct explain *x, char **ret, struct error *err)
 {
 	_cleanup_buf_ struct buf b = BUF_NULL;
@@ -130,9 +163,9 @@ static int to_text(const struct explain *x, char **ret, struct error *err)
 	buf_addf(&b, "verified:  %s\n", x->verified);
 	limits_to_text(x->h.view.record, &b);
 	buf_addf(&b, "now:       %s\n", x->now);
-	for (d = decisions_of(x); d; d = d->next)
-		buf_addf(&b, "%-20s %-8s %s -> %s  [%s in %s]\n", text_of(d, "control"), text_of(d, "action"),
-			 text_of(d, "asked"), text_of(d, "given"), text_of(d, "rule"), text_of(d, "file"));
+	decisions_to_text(x->verdict, "", &b);
+	for (d = first_of(x->later, "later"); d; d = d->next)
+		decisions_to_text(d, text_of(d, "operation"), &b);
 	for (i = 0; (missing = policy_not_enforced(&x->guard.profile, i)); i++)
 		buf_addf(&b, "not enforced by this version: %s\n", missing);
 	if (!buf_ok(&b))
@@ -143,7 +176,6 @@ static int to_text(const struct explain *x, char **ret, struct error *err)
 
 static int to_json(const struct explain *x, char **ret, struct error *err)
 {
-	static const char *const keys[] = { "control", "action", "asked", "given", "rule", "file" };
 	_cleanup_json_writer_ struct json_writer *w = json_writer_new(2);
 	const struct json *d;
 	const char *missing;
@@ -158,11 +190,12 @@ static int to_json(const struct explain *x, char **ret, struct error *err)
 	json_string(w, "verified", x->h.view.record->verified);
 	limits_to_json(x->h.view.record, w);
 	json_string(w, "now", x->now);
-	json_array_begin(w, "decisions");
-	for (d = decisions_of(x); d; d = d->next) {
+	decisions_to_json(x->verdict, w);
+	json_array_begin(w, "later");
+	for (d = first_of(x->later, "later"); d; d = d->next) {
 		json_object_begin(w, NULL);
-		for (i = 0; i < ELEMENTSOF(keys); i++)
-			json_string(w, keys[i], text_of(d, keys[i]));
+		json_string(w, "operation", text_of(d, "operation"));
+		decisions_to_json(d, w);
 		json_object_end(w);
 	}
 	json_array_end(w);

@@ -34,6 +34,7 @@ struct guard_host {
 	int proc_fd, bundle_fd;
 	const char *id, *rootfs; /* rootfs: absolute */
 	bool rootless, no_pivot;
+	const struct cgroup *cgroup; /* of an update: its limits are facts; else NULL */
 };
 
 /*

@@ -11,6 +11,7 @@
 #include "container/create.h"
 #include "container/create_steps.h"
 #include "container/guard.h"
+#include "container/later.h"
 #include "container/lifecycle.h"
 #include "container/proto.h"
 #include "container/start.h"
@@ -167,12 +168,13 @@ int container_update(const struct container_env *env, const char *id, struct spe
 	if (r < 0)
 		return r;
 	host = (struct guard_host){ .proc_fd = h.proc_fd, .bundle_fd = -EBADF, .id = id,
-				    .rootless = h.view.record->rootless };
+				    .rootless = h.view.record->rootless, .cgroup = &h.cgroup };
 	r = lifecycle_check(OP_UPDATE, &h.view, err);
 	if (r == 0)
 		r = guard_reopen(h.dir_fd, h.view.record->profile, &guard, err);
 	if (r == 0)
 		r = guard_narrow_resources(&guard, res, &guard.arena, &host, err);
+	later_note(&guard, h.dir_fd, "update");
 	if (r < 0)
 		return r;
 	kept = (struct cgroup_kept){ .arena = &h.view.record->arena, .limits = &h.view.record->limits };

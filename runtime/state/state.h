@@ -142,6 +142,7 @@ void state_list_free(char **ids);
 #define STATE_GATE_FILE "start.sock"
 #define STATE_POLICY_FILE "policy.json" /* the profile as it was at create, nothing inherited */
 #define STATE_VERDICT_FILE "verdict.json" /* what the policy decided */
+#define STATE_LATER_FILE "later.json" /* what it decided about exec and update, a document on each line */
 #define STATE_CONTROL_FILE "control.sock" /* of its supervisor, while that lives */
 #define STATE_MONITOR_FILE "monitor.json" /* what the monitor is told */
 #define STATE_EXIT_FILE "exit.json" /* how it ended */

@@ -24,15 +24,20 @@ static void note_time(const char *what, uint64_t start)
 	log_debugf("read back %s in %llu us", what, (unsigned long long)(now_us() - start));
 }
 
-static int readback_cgroup(const struct cgroup *cg, const struct state_record *rec, int proc_fd, pid_t pid,
-			   bool own_place, struct error *err)
+static int readback_cgroup(const struct cgroup *cg, const struct state_record *rec, int proc_fd,
+			   const struct pidref *ref, bool own_place, struct error *err)
 {
 	uint64_t start = now_us();
 	int r;
 
 	r = cgroup_verify(cg, &rec->limits, err);
 	if (r == 0 && !own_place)
-		r = cgroup_verify_member(cg, proc_fd, pid, err);
+		r = cgroup_verify_member(cg, proc_fd, ref->pid, err);
+	/* Dead, it has left its cgroups; why it died, it has said itself. */
+	if (r < 0 && pidref_exited(ref)) {
+		*err = ERROR_NULL;
+		r = 0;
+	}
 	note_time("limits", start);
 	return r;
 }
@@ -49,7 +54,7 @@ int readback_limits(void *ctx, struct error *err)
 
 	if (c->guard.profile.passthrough || has_late_hooks(c))
 		return 0;
-	return readback_cgroup(&c->cgroup, c->record, c->proc_fd, c->launch.ref.pid, false, err);
+	return readback_cgroup(&c->cgroup, c->record, c->proc_fd, &c->launch.ref, false, err);
 }
 
 int readback_create(void *ctx, struct error *err)
@@ -61,7 +66,7 @@ int readback_create(void *ctx, struct error *err)
 	if (c->guard.profile.passthrough)
 		return 0;
 	if (has_late_hooks(c))
-		r = readback_cgroup(&c->cgroup, c->record, c->proc_fd, c->launch.ref.pid, false, err);
+		r = readback_cgroup(&c->cgroup, c->record, c->proc_fd, &c->launch.ref, false, err);
 	if (r == 0 && c->record->affinity)
 		r = affinity_verify(c->launch.ref.pid, c->record->affinity, err);
 	if (r < 0)
@@ -123,7 +128,7 @@ int readback_exec(struct exec *e, struct error *err)
 
 	if (e->guard.profile.passthrough)
 		return 0;
-	r = readback_cgroup(&e->h.cgroup, rec, e->h.proc_fd, e->launch.ref.pid, e->opt->n_cgroups > 0, err);
+	r = readback_cgroup(&e->h.cgroup, rec, e->h.proc_fd, &e->launch.ref, e->opt->n_cgroups > 0, err);
 	return r == 0 && rec->affinity ? affinity_verify(e->launch.ref.pid, rec->affinity, err) : r;
 }
 

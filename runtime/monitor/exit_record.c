@@ -26,6 +26,9 @@ static const struct enum_entry reason_entries[] = {
 	{ "client-gone", EXIT_REASON_CLIENT, "the client of the command went away" },
 	{ "policy", EXIT_REASON_POLICY, "a control of the policy could not be kept up" },
 	{ "container-ended", EXIT_REASON_CONTAINER, "it ended with its container" },
+	{ "oom-child", EXIT_REASON_OOM_CHILD, "it failed after the kernel killed processes of it for want of memory" },
+	{ "pids", EXIT_REASON_PIDS, "it failed after it was refused further processes" },
+	{ "disk", EXIT_REASON_DISK, "it failed after its disk space was used up" },
 };
 const struct enum_table exit_reason_table = ENUM_TABLE("reason of an end", reason_entries);
 

@@ -2,7 +2,6 @@
  * The exec audit under load: many programs, a reader that stands still, programs that must not
  * run unrecorded, containers beside each other, and a reader without any privilege.
  */
-#include <elf.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <spawn.h>
@@ -16,54 +15,6 @@
 static struct world world;
 static char tiny[64]; /* a program of a few instructions: it writes a byte to descriptor 9 and ends */
 static int marks = -EBADF; /* the file that descriptor 9 is */
-
-/* Nothing is smaller: what it does first is what a test can count. */
-static bool make_tiny(void)
-{
-#ifdef __x86_64__
-	static const unsigned char code[] = {
-		0xb8, 1, 0, 0, 0,	   /* write */
-		0xbf, 9, 0, 0, 0,	   /* to 9 */
-		0x48, 0x89, 0xe6,	   /* from the stack */
-		0xba, 1, 0, 0, 0, 0x0f, 5, /* one byte */
-		0xb8, 60, 0, 0, 0,	   /* exit */
-		0x31, 0xff, 0x0f, 5,	   /* with 0 */
-	};
-	struct {
-		Elf64_Ehdr head;
-		Elf64_Phdr segment;
-		unsigned char code[sizeof(code)];
-	} elf;
-	int fd;
-
-	memset(&elf, 0, sizeof(elf));
-	memcpy(elf.head.e_ident, ELFMAG, SELFMAG);
-	elf.head.e_ident[EI_CLASS] = ELFCLASS64;
-	elf.head.e_ident[EI_DATA] = ELFDATA2LSB;
-	elf.head.e_ident[EI_VERSION] = EV_CURRENT;
-	elf.head.e_type = ET_EXEC;
-	elf.head.e_machine = EM_X86_64;
-	elf.head.e_version = EV_CURRENT;
-	elf.head.e_entry = 0x400000 + sizeof(elf.head) + sizeof(elf.segment);
-	elf.head.e_phoff = sizeof(elf.head);
-	elf.head.e_ehsize = sizeof(elf.head);
-	elf.head.e_phentsize = sizeof(elf.segment);
-	elf.head.e_phnum = 1;
-	elf.segment = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = 0x400000,
-				    .p_filesz = sizeof(elf), .p_memsz = sizeof(elf), .p_align = 4096 };
-	memcpy(elf.code, code, sizeof(code));
-	(void)snprintf(tiny, sizeof(tiny), "/tmp/agentrun-trace-tiny-%d", (int)getpid());
-	fd = open(tiny, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
-	if (fd < 0 || write(fd, &elf, sizeof(elf)) != (ssize_t)sizeof(elf))
-		return false;
-	(void)close(fd);
-	marks = memfd_create("marks", MFD_CLOEXEC);
-	/* Appending: the writers do not share a position that they could overwrite. */
-	return marks >= 0 && fcntl(marks, F_SETFL, O_APPEND) == 0;
-#else
-	return false;
-#endif
-}
 
 static long marks_taken(void)
 {
@@ -338,7 +289,8 @@ int main(void)
 	if (!world_begin(&world, &why))
 		return TAP_SKIP_ALL(why);
 	TAP_BEGIN();
-	if (!make_tiny()) {
+	marks = world_tiny(tiny, sizeof(tiny));
+	if (marks < 0) {
 		world_end(&world);
 		return TAP_SKIP_ALL("the smallest program is written for x86-64");
 	}

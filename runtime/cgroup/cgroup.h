@@ -59,7 +59,7 @@ struct cgroup_request {
 	const char *id;
 	const char *path; /* linux.cgroupsPath or NULL */
 	enum cgroup_manager manager;
-	bool rootless; /* a folder that cannot be made is left out, unless a limit needs it */
+	bool rootless; /* a folder that cannot be made is left out, unless path or a limit asks for it */
 	const struct spec_resources *resources; /* may be NULL */
 	bool strict_devices; /* only the listed and the usual devices: no making of other nodes, no net/tun */
 	const struct cgroup_kept *kept; /* filled by cgroup_create(); may be NULL */

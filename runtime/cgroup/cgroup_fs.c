@@ -171,7 +171,8 @@ static int fs_create(struct cgroup *cg, const struct cgroup_request *req,
 
 	while (i < cg->n_dirs) {
 		r = cgroup_folder_create(&cg->dirs[i], err);
-		if (r < 0 && req->rootless && rootless_tolerates(r)) {
+		/* A folder that was asked for by name is not left out. */
+		if (r < 0 && req->rootless && !(req->path && *req->path) && rootless_tolerates(r)) {
 			log_debugf("left out: %s", err->text);
 			*err = ERROR_NULL;
 			dir_drop(cg, i);

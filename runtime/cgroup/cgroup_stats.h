@@ -31,6 +31,9 @@ struct cgroup_oom_watch {
 
 #define CGROUP_OOM_WATCH_NULL ((struct cgroup_oom_watch){ .fd = -EBADF })
 
+/* How many of its processes were killed for lack of memory; 0 where that is not known. */
+uint64_t cgroup_oom_kills(const struct cgroup *cg);
+
 int cgroup_oom_watch_open(const struct cgroup *cg, struct cgroup_oom_watch *ret, struct error *err);
 /*
  * After fd was readable: *ret_new = further OOM events since the last look. On v1 the

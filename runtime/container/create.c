@@ -19,6 +19,7 @@
 #include "container/proto.h"
 #include "container/readback.h"
 #include "container/start.h"
+#include "cgroup/cgroup_stats.h"
 #include "hooks/hooks.h"
 #include "os/devnodes.h"
 #include "os/procattr.h"
@@ -259,6 +260,10 @@ static int create_up(struct create *c, struct error *err)
 	int r;
 
 	r = phases_run(parent_phases, ELEMENTSOF(parent_phases), c, err);
+	if (r == -EPIPE && c->cgroup_made && cgroup_oom_kills(&c->cgroup) > 0)
+		r = error_text(err, -ENOMEM,
+			       "the container's first process was killed for lack of memory before its start: raise "
+			       "linux.resources.memory.limit");
 	if (r < 0)
 		create_undo(c);
 	return r;

@@ -67,6 +67,8 @@ static int do_late_namespaces(void *ctx, struct error *err)
 
 	if ((c->plan->ns_create & CLONE_NEWCGROUP) && unshare(CLONE_NEWCGROUP) < 0)
 		return error_set(err, -errno, "unshare the cgroup namespace");
+	if ((c->plan->ns_create & ~c->ns.create & CLONE_NEWIPC) && unshare(CLONE_NEWIPC) < 0)
+		return error_set(err, -errno, "unshare the ipc namespace");
 	if (c->plan->ns_create & CLONE_NEWNET)
 		return net_loopback_up(err);
 	return 0;

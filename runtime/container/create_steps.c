@@ -179,6 +179,9 @@ static int open_namespaces(struct create *c, struct error *err)
 	int r;
 
 	c->ns.create = c->plan->ns_create & ~((uint64_t)CLONE_NEWTIME | CLONE_NEWCGROUP);
+	/* The queues' folder belongs to whoever makes the namespace: the container's root, not ours. */
+	if (c->ns.create & CLONE_NEWUSER)
+		c->ns.create &= ~(uint64_t)CLONE_NEWIPC;
 	for (i = 0; i < c->plan->n_ns_join; i++) {
 		int fd = -EBADF;
 

@@ -10,11 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/fd.h"
-#include "util/parse.h"
+#include "os/ns.h"
 #include "util/str.h"
-
-#define MAP_MAX ((size_t)64 * 1024)
 
 /* The folder of the running program, or -ENOENT when its name does not lead to it. */
 static int own_folder(char path[PATH_MAX])
@@ -46,33 +43,13 @@ int libexec_remember(struct error *err)
 	return setenv(LIBEXEC_SELF_ENV, path, 1) < 0 ? error_oom(err) : 0;
 }
 
-/*
- * The host's root is an unmapped owner inside a user's namespace. There this program has no more
- * rights than that user, who started it from where he wanted.
- */
-static bool unmapped_root(uid_t uid)
-{
-	_cleanup_free_ char *map = NULL, *overflow = NULL;
-	struct error ignored = ERROR_NULL;
-	unsigned first, outside, count;
-	uint32_t unmapped;
-
-	if (file_read_all(AT_FDCWD, "/proc/self/uid_map", MAP_MAX, &map, NULL, &ignored) < 0 ||
-	    file_read_all(AT_FDCWD, "/proc/sys/kernel/overflowuid", MAP_MAX, &overflow, NULL, &ignored) < 0)
-		return false;
-	overflow[strcspn(overflow, "\n")] = '\0';
-	if (parse_u32(overflow, &unmapped) < 0 || uid != unmapped)
-		return false;
-	return sscanf(map, "%u %u %u", &first, &outside, &count) == 3 && outside != 0;
-}
-
 static int check_owner(int fd, const char *what, struct error *err)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
 		return error_set(err, -errno, "examine %s", what);
-	if ((st.st_uid != 0 && st.st_uid != geteuid() && !unmapped_root(st.st_uid)) || (st.st_mode & S_IWOTH))
+	if ((st.st_uid != 0 && st.st_uid != geteuid() && !ns_uid_unmapped(st.st_uid)) || (st.st_mode & S_IWOTH))
 		return error_text(err, -EPERM, "%s can be changed by others than root: correct its owner and mode", what);
 	return 0;
 }

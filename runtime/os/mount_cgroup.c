@@ -1,7 +1,7 @@
 /*
  * /sys/fs/cgroup of a container, by the host's layout. With a cgroup namespace each
- * hierarchy is mounted anew (its root is then the container's cgroup), without one the
- * container's own sub-tree is bound. Which cgroup that is comes from the caller.
+ * hierarchy is mounted anew (its root is then the container's cgroup), without one on v1 the
+ * container's own sub-tree is bound, on v2 the host's tree. Which cgroup that is comes from the caller.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -202,7 +202,8 @@ static int apply_unified(struct mount_op *op, const struct mount_ctx *ctx, int t
 	const char *const *p;
 	int r;
 
-	for (p = ctx->cgroup_paths; p && *p; p++)
+	/* Without a cgroup namespace /proc/self/cgroup names a folder that is looked for below the whole tree. */
+	for (p = ctx->cgroup_paths; ctx->cgroupns && p && *p; p++)
 		if ((*p)[0] == ':') {
 			r = parse_hierarchy(&arena, *p, &h, err);
 			if (r < 0)

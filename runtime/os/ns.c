@@ -17,6 +17,10 @@
 
 #include "os/procfs.h"
 #include "os/syscalls.h"
+#include "util/fd.h"
+#include "util/parse.h"
+
+#define MAP_MAX ((size_t)64 * 1024)
 
 static const struct ns_type {
 	uint64_t type;
@@ -164,6 +168,23 @@ int ns_ids_compare(const struct ns_ids *now, const struct ns_ids *host, uint64_t
 					  name);
 	}
 	return 0;
+}
+
+bool ns_uid_unmapped(uid_t uid)
+{
+	_cleanup_free_ char *map = NULL, *overflow = NULL;
+	struct error ignored = ERROR_NULL;
+	unsigned first, outside, count;
+	uint32_t unmapped;
+
+	if (file_read_all(AT_FDCWD, "/proc/self/uid_map", MAP_MAX, &map, NULL, &ignored) < 0 ||
+	    file_read_all(AT_FDCWD, "/proc/sys/kernel/overflowuid", MAP_MAX, &overflow, NULL, &ignored) < 0)
+		return false;
+	overflow[strcspn(overflow, "\n")] = '\0';
+	if (parse_u32(overflow, &unmapped) < 0 || uid != unmapped)
+		return false;
+	return sscanf(map, "%u %u %u", &first, &outside, &count) == 3 &&
+	       (first != 0 || outside != 0 || count != UINT32_MAX);
 }
 
 int ns_unshare_time(int proc_fd, const struct ns_time_offset *offsets, size_t count,

@@ -18,7 +18,7 @@ struct ns_join {
 };
 
 struct ns_spec {
-	uint64_t create; /* CLONE_NEW* to make; CLONE_NEWTIME and CLONE_NEWCGROUP are unshared later by the child */
+	uint64_t create; /* CLONE_NEW* to make; some (cgroup, time) are left to the child, later */
 	struct ns_join join[NS_JOIN_MAX];
 	size_t n_join;
 };
@@ -40,6 +40,12 @@ int ns_ids_read(int proc_fd, struct ns_ids *ret, struct error *err);
  */
 int ns_ids_compare(const struct ns_ids *now, const struct ns_ids *host, uint64_t created, const struct ns_join *joined,
 		   size_t n_joined, struct error *err);
+/*
+ * Whether that owner of a file has no id in this user namespace: the host's root, mostly. There
+ * we have no more rights than the user who made it. False in the initial one, where
+ * the id belongs to somebody.
+ */
+bool ns_uid_unmapped(uid_t uid);
 const char *ns_type_name(uint64_t type); /* "pid", "network", … as in the OCI table */
 const char *ns_proc_name(uint64_t type); /* "pid", "net", "mnt", … as below /proc/PID/ns */
 

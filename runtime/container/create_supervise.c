@@ -14,6 +14,25 @@ bool create_is_supervised(const struct create *c)
 	return !c->guard.profile.passthrough && c->guard.profile.monitored && c->plan->has_process;
 }
 
+static int copy_decisions(const struct policy_verdict *v, struct arena *arena, struct json_list *ret, struct error *err)
+{
+	struct monitor_decision *d = arena_calloc(arena, v->count + 1, sizeof(*d));
+	size_t i;
+
+	if (!d)
+		return error_oom(err);
+	for (i = 0; i < v->count; i++)
+		d[i] = (struct monitor_decision){
+			.control = (char *)v->items[i].control,
+			.action = (char *)enum_to_name(&policy_action_table, v->items[i].action),
+			.asked = (char *)v->items[i].asked,
+			.given = (char *)v->items[i].given,
+			.rule = (char *)v->items[i].rule,
+		};
+	*ret = (struct json_list){ .items = d, .count = v->count };
+	return 0;
+}
+
 static int write_config(struct create *c, struct error *err)
 {
 	const struct policy_grant *grant = &c->guard.verdict.grant;
@@ -22,13 +41,25 @@ static int write_config(struct create *c, struct error *err)
 		.id = (char *)c->opt->id,
 		.root = c->root,
 		.bundle = c->bundle,
+		.rootfs = c->record->rootfs,
+		.owner = c->record->owner,
+		.argv = c->spec->process->args.count ? c->spec->process->args.items[0] : NULL,
+		.uid = c->plan->process.creds.uid,
+		.gid = c->plan->process.creds.gid,
 		.profile = (char *)p->name,
 		.policy_file = (char *)p->policy_file,
+		.policy_hash = c->guard.policy_hash[0] ? c->guard.policy_hash : NULL,
 		.rootless = c->rootless || c->in_userns,
-		.audit = { .output_max = grant->audit_output, .stop = p->audit.on_failure.n == POLICY_STOP },
+		.audit = { .enabled = !(p->audit.accept.n & POLICY_ACCEPT_NONE),
+			   .exec = p->audit.exec.n && !(p->audit.accept.n & POLICY_ACCEPT_NONE),
+			   .output_max = grant->audit_output,
+			   .stop = p->audit.on_failure.n == POLICY_STOP,
+			   .redact = p->audit.redact.list },
 	};
+	int r;
 
-	return monitor_config_write(c->dir_fd, &config, err);
+	r = copy_decisions(&c->guard.verdict, &c->guard.arena, &config.decisions, err);
+	return r < 0 ? r : monitor_config_write(c->dir_fd, &config, err);
 }
 
 int create_supervise(void *ctx, struct error *err)
@@ -70,6 +101,14 @@ int create_hand_over(void *ctx, struct error *err)
 int create_supervised(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
+	char log[AUDIT_NAME_SIZE];
+	int r;
 
-	return create_is_supervised(c) ? supervise_await(&c->supervise, err) : 0;
+	if (!create_is_supervised(c))
+		return 0;
+	r = supervise_await(&c->supervise, log, err);
+	if (r < 0 || !log[0])
+		return r;
+	c->record->audit_log = arena_strdup(&c->record->arena, log);
+	return c->record->audit_log ? 0 : error_oom(err);
 }

@@ -24,7 +24,7 @@ struct monitor_service {
 	int (*run)(struct monitor *m, struct error *err);
 	/* STREAMS (takes what it keeps of fds), DRAIN (returns MONITOR_E_LATER to answer it itself), EXITED, NOTE. */
 	int (*message)(struct monitor *m, const struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err);
-	/* The container is over. */
+	/* The container is over. Told in the reverse order. */
 	int (*end)(struct monitor *m, struct error *err);
 };
 enum { MONITOR_E_LATER = 1 };
@@ -38,7 +38,10 @@ struct monitor {
 	int kill_fd; /* cgroup.kill, for the supervisor's death; -EBADF on pure v1 */
 	pid_t pid; /* of init */
 	struct monitor_config *config;
-	void *states[8]; /* of each service, by its place in the table */
+	int cgroup_fd; /* the container's folder of the v2 hierarchy, until privileges are gone; -EBADF = none */
+	/* of the services */
+	struct log_service *log;
+	struct trace_service *trace;
 };
 
 extern const struct monitor_service *const monitor_services[];

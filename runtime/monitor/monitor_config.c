@@ -22,6 +22,12 @@ static const struct json_field rule_fields[] = {
 };
 static const struct json_object rule_type = { .size = sizeof(struct monitor_rule), .fields = rule_fields };
 
+#define DECISION(member_) { #member_, json_get_string, offsetof(struct monitor_decision, member_), 0, NULL }
+static const struct json_field decision_fields[] = {
+	DECISION(control), DECISION(action), DECISION(asked), DECISION(given), DECISION(rule), { 0 },
+};
+static const struct json_object decision_type = { .size = sizeof(struct monitor_decision), .fields = decision_fields };
+
 #define FIELD(name_, member_, fn_, flags_, arg_) { name_, fn_, offsetof(struct monitor_config, member_), flags_, arg_ }
 static const struct json_field fields[] = {
 	FIELD("id", id, json_get_string, JSON_REQUIRED, NULL),
@@ -29,17 +35,50 @@ static const struct json_field fields[] = {
 	FIELD("bundle", bundle, json_get_string, JSON_REQUIRED, NULL),
 	FIELD("profile", profile, json_get_string, JSON_REQUIRED, NULL),
 	FIELD("policyFile", policy_file, json_get_string, JSON_REQUIRED, NULL),
+	FIELD("policyHash", policy_hash, json_get_string, 0, NULL),
+	FIELD("rootfs", rootfs, json_get_string, 0, NULL),
+	FIELD("owner", owner, json_get_string, 0, NULL),
+	FIELD("version", version, json_get_string, 0, NULL),
+	FIELD("argv", argv, json_get_string, 0, NULL),
+	FIELD("uid", uid, json_get_u32, 0, NULL),
+	FIELD("gid", gid, json_get_u32, 0, NULL),
+	FIELD("decisions", decisions, json_get_list, 0, &decision_type),
 	FIELD("rootless", rootless, json_get_bool, 0, NULL),
 	FIELD("auditEnabled", audit.enabled, json_get_bool, 0, NULL),
 	FIELD("auditOutputMax", audit.output_max, json_get_u64, 0, NULL),
 	FIELD("auditStop", audit.stop, json_get_bool, 0, NULL),
-	FIELD("auditRedact", audit.redact, json_get_bool, 0, NULL),
+	FIELD("auditExec", audit.exec, json_get_bool, 0, NULL),
+	FIELD("auditRedact", audit.redact, json_get_strv, 0, NULL),
 	FIELD("egressEnabled", egress.enabled, json_get_bool, 0, NULL),
 	FIELD("egressRules", egress.rules, json_get_list, 0, &rule_type),
 	FIELD("resolvConf", egress.resolv_conf, json_get_string, 0, NULL),
 	{ 0 },
 };
 static const struct json_object type = { .size = sizeof(struct monitor_config), .fields = fields };
+
+static void optional(struct json_writer *w, const char *key, const char *value)
+{
+	if (value)
+		json_string(w, key, value);
+}
+
+static void write_decisions(struct json_writer *w, const struct monitor_config *c)
+{
+	const struct monitor_decision *d = c->decisions.items;
+	size_t i;
+
+	json_array_begin(w, "decisions");
+	for (i = 0; i < c->decisions.count; i++) {
+		json_object_begin(w, NULL);
+		optional(w, "control", d[i].control);
+		optional(w, "action", d[i].action);
+		optional(w, "asked", d[i].asked);
+		optional(w, "given", d[i].given);
+		optional(w, "rule", d[i].rule);
+		json_object_end(w);
+	}
+	json_array_end(w);
+}
 
 static void write_rules(struct json_writer *w, const struct monitor_config *c)
 {
@@ -66,6 +105,7 @@ int monitor_config_write(int dir_fd, const struct monitor_config *c, struct erro
 {
 	_cleanup_json_writer_ struct json_writer *w = json_writer_new(0);
 	_cleanup_free_ char *text = NULL;
+	size_t i;
 	int r;
 
 	if (!w)
@@ -76,11 +116,23 @@ int monitor_config_write(int dir_fd, const struct monitor_config *c, struct erro
 	json_string(w, "bundle", c->bundle);
 	json_string(w, "profile", c->profile);
 	json_string(w, "policyFile", c->policy_file);
+	optional(w, "policyHash", c->policy_hash);
+	optional(w, "rootfs", c->rootfs);
+	optional(w, "owner", c->owner);
+	optional(w, "version", c->version);
+	optional(w, "argv", c->argv);
+	json_u64(w, "uid", c->uid);
+	json_u64(w, "gid", c->gid);
+	write_decisions(w, c);
 	json_bool(w, "rootless", c->rootless);
 	json_bool(w, "auditEnabled", c->audit.enabled);
 	json_u64(w, "auditOutputMax", c->audit.output_max);
 	json_bool(w, "auditStop", c->audit.stop);
-	json_bool(w, "auditRedact", c->audit.redact);
+	json_bool(w, "auditExec", c->audit.exec);
+	json_array_begin(w, "auditRedact");
+	for (i = 0; i < c->audit.redact.count; i++)
+		json_string(w, NULL, c->audit.redact.items[i]);
+	json_array_end(w);
 	json_bool(w, "egressEnabled", c->egress.enabled);
 	write_rules(w, c);
 	if (c->egress.resolv_conf)

@@ -18,16 +18,24 @@ struct monitor_rule {
 	bool metadata;
 };
 
+/* For the log: struct policy_decision in words. */
+struct monitor_decision {
+	char *control, *action, *asked, *given, *rule;
+};
+
 struct monitor_config {
 	struct arena arena;
-	char *id, *root, *profile, *policy_file;
-	char *bundle;
+	char *id, *root, *profile, *policy_file, *policy_hash; /* hash: SHA-256 in hexadecimal; NULL = built in */
+	char *bundle, *rootfs, *owner, *version;
+	char *argv; /* first argument alone */
+	uint32_t uid, gid;
+	struct json_list decisions; /* struct monitor_decision */
 	bool rootless;
 	struct {
-		bool enabled;
+		bool enabled, exec;
+		struct strv redact;
 		uint64_t output_max; /* bytes of each stream */
 		bool stop; /* a log that cannot be written ends the container */
-		bool redact;
 	} audit;
 	struct {
 		bool enabled;

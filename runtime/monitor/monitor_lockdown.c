@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 #include <grp.h>
-#include <linux/audit.h>
+#include <elf.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -22,10 +22,13 @@
  */
 #define MONITOR_UID_BASE 0x70000000u
 
+/* As <linux/audit.h> composes them, whose names are also those of our log. */
+#define ARCH_64BIT  0x80000000u
+#define ARCH_LITTLE 0x40000000u
 #if defined(__x86_64__)
-#define MONITOR_ARCH AUDIT_ARCH_X86_64
+#define MONITOR_ARCH (EM_X86_64 | ARCH_64BIT | ARCH_LITTLE)
 #elif defined(__aarch64__)
-#define MONITOR_ARCH AUDIT_ARCH_AARCH64
+#define MONITOR_ARCH (EM_AARCH64 | ARCH_64BIT | ARCH_LITTLE)
 #else
 #error "the monitor's filter knows x86_64 and aarch64"
 #endif

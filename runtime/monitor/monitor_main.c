@@ -12,7 +12,6 @@
 #include "monitor/monitor.h"
 #include "state/state.h"
 #include "util/fd.h"
-#include "util/str.h"
 
 #define LINK_FD 3
 #define DIR_FD	4
@@ -27,8 +26,11 @@ void monitor_fail(struct monitor *m, const struct error *why)
 	link_send_error(&m->link, LINK_FAILED, 0, why);
 }
 
-/* For the supervisor's death: then nobody else is left who could end what init's end does not. */
-static int open_kill(struct monitor *m, struct error *err)
+/*
+ * The folder for what is attached to it, and cgroup.kill for the supervisor's death: then nobody else
+ * is left who could end what init's end does not.
+ */
+static int open_cgroup(struct monitor *m, struct error *err)
 {
 	_cleanup_state_record_ struct state_record *rec = NULL;
 	size_t i;
@@ -38,15 +40,13 @@ static int open_kill(struct monitor *m, struct error *err)
 	if (r != 0)
 		return r < 0 ? r : error_text(err, -ENOENT, "the container has no record");
 	for (i = 0; i < rec->n_cgroup_dirs; i++) {
-		_cleanup_free_ char *path = NULL;
-
 		if (*rec->cgroup_dirs[i].controllers)
 			continue;
-		path = str_printf("%s/cgroup.kill", rec->cgroup_dirs[i].path);
-		if (!path)
-			return error_oom(err);
+		m->cgroup_fd = open(rec->cgroup_dirs[i].path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (m->cgroup_fd < 0)
+			return error_set(err, -errno, "open cgroup %s", rec->cgroup_dirs[i].path);
 		/* Linux 5.14; without it the trace of init must do. */
-		m->kill_fd = open(path, O_WRONLY | O_CLOEXEC);
+		m->kill_fd = openat(m->cgroup_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC);
 	}
 	return 0;
 }
@@ -58,7 +58,7 @@ static int open_all(struct monitor *m, struct error *err)
 
 	r = monitor_config_read(m->dir_fd, &m->config, err);
 	if (r == 0)
-		r = open_kill(m, err);
+		r = open_cgroup(m, err);
 	for (i = 0; r == 0 && i < monitor_n_services; i++)
 		if (monitor_services[i]->open)
 			r = monitor_services[i]->open(m, err);
@@ -92,6 +92,8 @@ static int adopt(struct monitor *m, struct error *err)
 	for (i = 0; r == 0 && i < monitor_n_services; i++)
 		if (monitor_services[i]->adopt)
 			r = monitor_services[i]->adopt(m, err);
+	if (m->cgroup_fd >= 0)
+		(void)close(take_fd(&m->cgroup_fd));
 	(void)close(take_fd(&m->netns_fd));
 	(void)close(take_fd(&m->dir_fd));
 	return r;
@@ -105,7 +107,7 @@ static int tell_all(struct monitor *m, const struct link_msg *msg, int fds[LINK_
 	int r;
 
 	*ret_later = false;
-	for (i = 0; i < monitor_n_services; i++) {
+	for (i = monitor_n_services; i-- > 0;) {
 		if (!monitor_services[i]->message)
 			continue;
 		r = monitor_services[i]->message(m, msg, fds, err);
@@ -121,8 +123,8 @@ static int end_all(struct monitor *m, struct error *err)
 	size_t i;
 	int r = 0;
 
-	for (i = 0; i < monitor_n_services; i++)
-		if (monitor_services[i]->end && r == 0)
+	for (i = monitor_n_services; i-- > 0 && r == 0;)
+		if (monitor_services[i]->end)
 			r = monitor_services[i]->end(m, err);
 	evloop_stop(&m->loop);
 	return r;
@@ -189,6 +191,7 @@ int main(void)
 		.dir_fd = DIR_FD,
 		.netns_fd = -EBADF,
 		.kill_fd = -EBADF,
+		.cgroup_fd = -EBADF,
 	};
 	struct error err = ERROR_NULL;
 	int r;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "audit/audit.h"
 #include "state/state.h"
 #include "util/error.h"
 
@@ -45,7 +46,14 @@ enum link_type {
 	LINK_DRAIN, /* number: it has ended, answer when all its output is out */
 	LINK_DRAINED, /* number */
 	LINK_EXITED, /* number, how it ended: for the log */
-	LINK_NOTE, /* text: something for the log */
+	LINK_BORN, /* number, pid: its execve was seen */
+	LINK_NOTE, /* text and number: an operation on the container and its signal, for the log */
+	LINK_DESCRIBE, /* number, text, length: argv of an exec, as much of it as has room */
+	LINK_EXPIRED, /* number, limit_ns, flags: a deadline, its warning or its end */
+	LINK_LOG, /* fd: where the log goes on */
+	LINK_PART, /* number: the log wants that part */
+	LINK_HEAD, /* head: where the log stands; flags: whether it is closed */
+	LINK_BOUND, /* ring: what must be given back when the container is over */
 	LINK_END, /* nothing follows: close the log */
 	LINK_FAILED, /* error: a control cannot be kept up, end the container */
 	LINK_READY,
@@ -60,6 +68,8 @@ enum link_type {
 #define LINK_F_STARTED    (1u << 2) /* STATUS */
 #define LINK_F_TERMINAL   (1u << 3) /* STREAMS: one pty pair instead of pipes */
 #define LINK_F_UNTRACED   (1u << 4) /* tracing is forbidden here: watched by its pidfd alone */
+#define LINK_F_FINAL      (1u << 6) /* EXPIRED: it was killed; HEAD: the closing record is written */
+#define LINK_F_CUT        (1u << 7) /* DESCRIBE: there was more */
 #define LINK_F_CGROUP     (1u << 5) /* EXEC: it wants a cgroup of its own; the answer: fd follows */
 
 /* One stream that the monitor relays: the descriptors follow in this order, reading end first. */
@@ -73,6 +83,13 @@ struct link_exit {
 	int32_t status; /* as wait(2) */
 	uint32_t reason; /* enum exit_reason */
 	uint64_t memory_peak, pids_peak, cpu_ns, wall_ns; /* 0 = unknown */
+	uint64_t oom_kills, pids_refused;
+};
+
+/* Of the exec audit: struct audit_trace_bound without its descriptors. */
+struct link_ring {
+	uint64_t cgroup;
+	uint32_t slot, generation;
 };
 
 struct link_msg {
@@ -81,12 +98,16 @@ struct link_msg {
 	int32_t pid; /* as the host sees it */
 	uint32_t flags;
 	uint32_t n_streams;
+	uint32_t length; /* DESCRIBE: bytes of text */
+	uint32_t uid, gid; /* DESCRIBE */
 	uint64_t limit_ns, left_ns; /* durations; UINT64_MAX = none */
 	union {
 		struct error error;
 		struct state_expect expect;
 		struct link_stream streams[LINK_STREAMS_MAX];
 		struct link_exit exit;
+		struct link_ring ring;
+		struct audit_head head;
 		char text[ERROR_TEXT_MAX];
 	};
 };

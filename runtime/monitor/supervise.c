@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -98,12 +99,16 @@ int supervise_hand_over(struct supervise *s, const struct pidref *init, int netn
 	return link_send(&s->link, &msg, fds, 2, err);
 }
 
-int supervise_await(struct supervise *s, struct error *err)
+int supervise_await(struct supervise *s, char ret_log[AUDIT_NAME_SIZE], struct error *err)
 {
 	int fds[LINK_FDS_MAX];
 	struct link_msg msg;
+	int r;
 
-	return link_expect(&s->link, LINK_READY, WHO, &msg, fds, err);
+	r = link_expect(&s->link, LINK_READY, WHO, &msg, fds, err);
+	if (r == 0)
+		(void)snprintf(ret_log, AUDIT_NAME_SIZE, "%.*s", AUDIT_NAME_SIZE - 1, msg.text);
+	return r;
 }
 
 int supervise_commit(struct supervise *s, struct error *err)

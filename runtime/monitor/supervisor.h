@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "audit/audit_store.h"
 #include "cgroup/cgroup.h"
 #include "monitor/exit_record.h"
 #include "monitor/protocol.h"
@@ -77,6 +78,11 @@ struct sup {
 	uint32_t last_number;
 	bool paused; /* the clocks stand */
 	char why[160]; /* why it was killed by us */
+	/* the audit log; -EBADF: none is kept */
+	int log_dir, log_index;
+	char log_name[AUDIT_NAME_SIZE];
+	const char *root; /* of the state folders */
+	struct link_ring ring; /* cgroup 0 = none */
 	struct ev_timer end_timer;
 };
 
@@ -117,3 +123,14 @@ void sup_client_answer(struct sup_process *p, const struct error *e);
 /* supervisor_monitor.c */
 int sup_monitor_spawn(struct sup *s, struct error *err);
 int sup_monitor_adopt(struct sup *s, pid_t pid, int netns_fd, struct error *err);
+
+/* supervisor_log.c: what of the audit log needs privilege */
+int sup_log_open(struct sup *s, bool rootless, struct error *err);
+int sup_log_next(struct sup *s, uint32_t part, struct error *err);
+void sup_log_head(struct sup *s, const struct audit_head *head, bool closed);
+/* The monitor is gone: its loss is recorded without it. */
+void sup_log_lost(struct sup *s, const char *why);
+/* At the very end: rings and old logs. */
+void sup_log_tidy(struct sup *s);
+/* Passes a message on to the monitor, if it is there. */
+void sup_monitor_tell(struct sup *s, struct link_msg *msg);

@@ -4,6 +4,7 @@
  * word once.
  */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -133,10 +134,21 @@ static int on_update(struct sup_client *c, const struct link_msg *msg, struct er
 	return r < 0 ? r : ok(c, 0, 0, -EBADF, err);
 }
 
+static int on_describe(struct sup_client *c, struct link_msg *msg, struct error *err)
+{
+	if (!c->process || c->process->number != msg->number || msg->length > sizeof(msg->text))
+		return error_text(err, -EPROTO, "this connection has no such process");
+	sup_monitor_tell(c->sup, msg);
+	return ok(c, msg->number, 0, -EBADF, err);
+}
+
 static int on_pause(struct sup_client *c, bool pause, struct error *err)
 {
+	struct link_msg note = { .type = LINK_NOTE };
 	int r = sup_clock_pause(c->sup, pause, err);
 
+	(void)snprintf(note.text, sizeof(note.text), "%s", pause ? "pause" : "resume");
+	sup_monitor_tell(c->sup, &note);
 	return r < 0 ? r : ok(c, 0, 0, -EBADF, err);
 }
 
@@ -187,6 +199,11 @@ static int dispatch(struct sup_client *c, struct link_msg *msg, int fds[LINK_FDS
 		return on_update(c, msg, err);
 	case LINK_STATUS:
 		return on_status(c, err);
+	case LINK_NOTE:
+		sup_monitor_tell(c->sup, msg);
+		return ok(c, 0, 0, -EBADF, err);
+	case LINK_DESCRIBE:
+		return on_describe(c, msg, err);
 	case LINK_STREAMS:
 		return on_streams(c, msg, fds, err);
 	default:

@@ -46,8 +46,17 @@ void sup_kill_process(struct sup_process *p, enum exit_reason reason)
 		log_warningf("end a command of the container: %s", err.text);
 }
 
+static void tell_expired(struct sup_process *p, uint32_t flags)
+{
+	struct link_msg msg = { .type = LINK_EXPIRED, .number = p->number, .flags = flags };
+
+	msg.limit_ns = p->number == 0 ? p->sup->record->time_limit : p->sup->record->time_exec;
+	sup_monitor_tell(p->sup, &msg);
+}
+
 static void expire(struct sup_process *p)
 {
+	tell_expired(p, LINK_F_FINAL);
 	if (p->number == 0)
 		sup_kill_container(p->sup, EXIT_REASON_DEADLINE, "its time limit was reached");
 	else
@@ -67,6 +76,7 @@ static int on_deadline(struct evloop *l, struct ev_timer *t, struct error *err)
 	p->terminated = true;
 	if (p->reason == EXIT_REASON_UNKNOWN)
 		p->reason = p->number == 0 ? EXIT_REASON_DEADLINE : EXIT_REASON_EXEC_DEADLINE;
+	tell_expired(p, 0);
 	signal_one(p, SIGTERM);
 	return ev_timer_at(t, ev_now(CLOCK_BOOTTIME) + grace, err);
 }

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "monitor/monitor_config.h"
 #include "monitor/supervisor.h"
 #include "os/procfs.h"
 #include "util/fd.h"
@@ -38,6 +39,7 @@ static void use_record(struct sup *s)
 
 static int on_setup(struct sup *s, int *fd, struct error *err)
 {
+	struct monitor_config *config = NULL;
 	int r;
 
 	s->dir_fd = take_fd(fd);
@@ -50,7 +52,14 @@ static int on_setup(struct sup *s, int *fd, struct error *err)
 	/* Out of the engine's unit, so that its stop does not end us. A user alone has no such place. */
 	r = s->record->rootless ? 0 : cgroup_enter_apart(APART_CGROUP, err);
 	if (r == 0)
-		r = sup_monitor_spawn(s, err);
+		r = monitor_config_read(s->dir_fd, &config, err);
+	if (r < 0)
+		return r;
+	s->root = arena_strdup(&s->record->arena, config->root);
+	r = s->root ? sup_monitor_spawn(s, err) : error_oom(err);
+	if (r == 0 && config->audit.enabled)
+		r = sup_log_open(s, config->rootless, err);
+	(void)monitor_config_free(config);
 	return r < 0 ? r : sup_listen(s, err);
 }
 
@@ -185,6 +194,8 @@ int main(void)
 	struct sup s = {
 		.proc_fd = -EBADF,
 		.dir_fd = -EBADF,
+		.log_dir = -EBADF,
+		.log_index = -EBADF,
 		.creator = { .fd = CREATOR_FD, .self = LINK_SUPERVISOR, .peer = LINK_CREATOR },
 		.monitor = LINK_NULL,
 		.creator_source = EV_SOURCE_NULL,
@@ -202,5 +213,6 @@ int main(void)
 	if (r < 0 && s.creator.fd >= 0)
 		link_send_error(&s.creator, LINK_ERROR, 0, &err);
 	wind_up(&s);
+	sup_log_tidy(&s);
 	return r < 0;
 }

@@ -32,6 +32,14 @@ static void become_monitor(int exe, int sock, int dir)
 	_exit(126);
 }
 
+void sup_monitor_tell(struct sup *s, struct link_msg *msg)
+{
+	struct error ignored;
+
+	if (s->monitor.fd >= 0)
+		(void)link_send(&s->monitor, msg, NULL, 0, &ignored);
+}
+
 static void monitor_lost(struct sup *s, const char *why)
 {
 	ev_del(&s->loop, &s->monitor_source);
@@ -47,12 +55,16 @@ static void monitor_lost(struct sup *s, const char *why)
 		return;
 	}
 	sup_kill_container(s, EXIT_REASON_POLICY, why);
+	sup_log_lost(s, why);
 }
 
 static int on_ready(struct sup *s, struct error *err)
 {
+	struct link_msg msg = { .type = LINK_READY };
+
 	s->monitor_ready = true;
-	return link_send_type(&s->creator, LINK_READY, 0, err);
+	(void)snprintf(msg.text, sizeof(msg.text), "%s", s->log_name);
+	return link_send(&s->creator, &msg, NULL, 0, err);
 }
 
 static int on_failed(struct sup *s, const struct link_msg *msg)
@@ -85,6 +97,14 @@ static int on_monitor(struct evloop *l, struct ev_source *src, uint32_t events, 
 		return on_ready(s, err);
 	case LINK_FAILED:
 		return on_failed(s, &msg);
+	case LINK_PART:
+		return sup_log_next(s, msg.number, err);
+	case LINK_HEAD:
+		sup_log_head(s, &msg.head, msg.flags & LINK_F_FINAL);
+		return 0;
+	case LINK_BOUND:
+		s->ring = msg.ring;
+		return 0;
 	case LINK_DRAINED:
 		p = sup_process_find(s, msg.number);
 		return p && p->stage == SUP_DRAINING ? sup_process_drained(p, err) : 0;

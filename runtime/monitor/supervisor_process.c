@@ -133,12 +133,16 @@ static void fill_record(const struct sup_process *p, struct exit_record *rec, ch
 static void tell_monitor(struct sup_process *p, const struct exit_record *rec)
 {
 	struct link_msg msg = { .type = LINK_EXITED, .number = p->number, .pid = p->pid };
-	struct error ignored;
 
-	msg.exit = (struct link_exit){ .status = rec->status, .reason = rec->reason, .memory_peak = rec->memory_peak,
-				       .pids_peak = rec->pids_peak, .cpu_ns = rec->cpu_ns, .wall_ns = rec->wall_ns };
-	if (p->sup->monitor.fd >= 0)
-		(void)link_send(&p->sup->monitor, &msg, NULL, 0, &ignored);
+	msg.exit = (struct link_exit){ .status = rec->status,
+				       .reason = rec->reason,
+				       .memory_peak = rec->memory_peak,
+				       .pids_peak = rec->pids_peak,
+				       .cpu_ns = rec->cpu_ns,
+				       .wall_ns = rec->wall_ns,
+				       .oom_kills = rec->oom_kills,
+				       .pids_refused = rec->pids_refused };
+	sup_monitor_tell(p->sup, &msg);
 }
 
 int sup_process_drained(struct sup_process *p, struct error *err)

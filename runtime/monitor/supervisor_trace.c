@@ -47,6 +47,7 @@ static int prove(struct sup_process *p, struct error *err)
 {
 	struct sup *s = p->sup;
 	struct error found = ERROR_NULL;
+	struct link_msg born = { .type = LINK_BORN, .number = p->number, .pid = p->pid };
 	int r;
 
 	r = verify_compare(s->proc_fd, p->pid, &p->expect, &found);
@@ -62,6 +63,7 @@ static int prove(struct sup_process *p, struct error *err)
 	r = sup_clock_start(p, err);
 	if (r < 0)
 		return r;
+	sup_monitor_tell(s, &born);
 	sup_client_answer(p, NULL);
 	pass_on(p, PTRACE_CONT, 0);
 	return 0;

@@ -36,6 +36,12 @@ int ebpf_map_max_entries(int map, uint32_t *ret);
 /* Against later changes by bpf(2); lookups stay possible (Linux 5.2). */
 int ebpf_map_freeze(int map);
 
+/*
+ * Mounts a bpffs at path (0700, made when missing), if there is none. For one caller at a
+ * time: two would mount twice.
+ */
+int ebpf_fs_mount(const char *path, struct error *err);
+
 /* Pins in a bpffs. The descriptor of ebpf_obj_get() is close-on-exec. */
 int ebpf_obj_pin(int fd, const char *path);
 int ebpf_obj_get(const char *path);

@@ -26,7 +26,7 @@ struct state_doc {
 	bool pid_ns_private, systemd_cgroup, rootless, no_new_keyring, terminal, cgroup_user_scope;
 	uint32_t cgroup_layout, cgroup_manager;
 	struct json_list cgroup_dirs;
-	char *cgroup_scope, *session, *intel_rdt_group, *affinity, *verified, *profile;
+	char *cgroup_scope, *session, *intel_rdt_group, *affinity, *verified, *profile, *audit_log;
 	struct state_expect *expect;
 	struct json_list limits;
 	struct state_readback *readback;
@@ -95,6 +95,7 @@ static const struct json_field doc_fields[] = {
 	FIELD("profile", profile, json_get_string, 0, NULL),
 	FIELD("supervisorPid", supervisor_pid, json_get_i64, 0, NULL),
 	FIELD("supervisorStart", supervisor_start, json_get_u64, 0, NULL),
+	FIELD("auditLog", audit_log, json_get_string, 0, NULL),
 	FIELD("timeLimit", time_limit, json_get_u64, 0, NULL),
 	FIELD("timeExec", time_exec, json_get_u64, 0, NULL),
 	FIELD("timeGrace", time_grace, json_get_u64, 0, NULL),
@@ -248,6 +249,7 @@ int state_parse(const char *data, size_t len, struct state_record **ret, struct 
 	rec->verified = doc.verified;
 	rec->supervisor_pid = (pid_t)doc.supervisor_pid;
 	rec->supervisor_start = doc.supervisor_start;
+	rec->audit_log = doc.audit_log;
 	rec->time_limit = doc.time_limit;
 	rec->time_exec = doc.time_exec;
 	rec->time_grace = doc.time_grace;

@@ -79,6 +79,8 @@ int state_format(const struct state_record *rec, char **ret_text, struct error *
 		json_i64(w, "supervisorPid", rec->supervisor_pid);
 		json_u64(w, "supervisorStart", rec->supervisor_start);
 	}
+	if (rec->audit_log)
+		json_string(w, "auditLog", rec->audit_log);
 	if (rec->time_limit > 0) {
 		json_u64(w, "timeLimit", rec->time_limit);
 		json_u64(w, "timeExec", rec->time_exec);

@@ -20,8 +20,9 @@
 #include "util/fd.h"
 #include "util/log.h"
 
-int process_labels(struct process *p, struct error *err)
+static int do_labels(void *ctx, struct error *err)
 {
+	struct process *p = ctx;
 	int r;
 
 	if (p->plan->apparmor_profile && *p->plan->apparmor_profile) {
@@ -32,11 +33,6 @@ int process_labels(struct process *p, struct error *err)
 	if (p->plan->selinux_label && *p->plan->selinux_label)
 		return lsm_selinux_exec(p->proc_fd, p->plan->selinux_label, err);
 	return 0;
-}
-
-static int do_labels(void *ctx, struct error *err)
-{
-	return process_labels(ctx, err);
 }
 
 /*

@@ -212,6 +212,38 @@ int ebpf_prog_id(int prog, uint32_t *ret)
 	return 0;
 }
 
+int ebpf_prog_info(int prog, char ret_name[BPF_OBJ_NAME_LEN], uint32_t *maps, size_t *ret_count)
+{
+	struct bpf_prog_info info;
+	int r;
+
+	memset(&info, 0, sizeof(info));
+	info.nr_map_ids = maps ? (uint32_t)*ret_count : 0;
+	info.map_ids = ptr(maps);
+	r = obj_info(prog, &info, sizeof(info));
+	if (r < 0)
+		return r;
+	memcpy(ret_name, info.name, BPF_OBJ_NAME_LEN);
+	ret_name[BPF_OBJ_NAME_LEN - 1] = '\0';
+	if (maps)
+		*ret_count = info.nr_map_ids < *ret_count ? info.nr_map_ids : *ret_count;
+	return 0;
+}
+
+int ebpf_map_name(int map, char ret_name[BPF_OBJ_NAME_LEN])
+{
+	struct bpf_map_info info;
+	int r;
+
+	memset(&info, 0, sizeof(info));
+	r = obj_info(map, &info, sizeof(info));
+	if (r < 0)
+		return r;
+	memcpy(ret_name, info.name, BPF_OBJ_NAME_LEN);
+	ret_name[BPF_OBJ_NAME_LEN - 1] = '\0';
+	return 0;
+}
+
 int ebpf_prog_by_id(uint32_t id)
 {
 	union bpf_attr attr;

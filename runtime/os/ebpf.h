@@ -41,7 +41,6 @@ int ebpf_map_freeze(int map);
  * time: two would mount twice.
  */
 int ebpf_fs_mount(const char *path, struct error *err);
-
 /* Pins in a bpffs. The descriptor of ebpf_obj_get() is close-on-exec. */
 int ebpf_obj_pin(int fd, const char *path);
 int ebpf_obj_get(const char *path);
@@ -52,6 +51,9 @@ int ebpf_prog_detach(int cgroup, int prog, unsigned type);
 /* Programs attached right here; *ret_count is set to their number, -ENOSPC when more than room. */
 int ebpf_prog_query(int cgroup, unsigned type, uint32_t *ids, size_t room, size_t *ret_count);
 int ebpf_prog_id(int prog, uint32_t *ret);
+/* *ret_count: in room, out how many maps the program uses; of more than room the first are given. */
+int ebpf_prog_info(int prog, char ret_name[BPF_OBJ_NAME_LEN], uint32_t *maps, size_t *ret_count);
+int ebpf_map_name(int map, char ret_name[BPF_OBJ_NAME_LEN]);
 int ebpf_prog_by_id(uint32_t id);
 
 /* A mapped ring buffer. The map's descriptor is readable (epoll) when there are records. */
@@ -64,6 +66,8 @@ struct ebpf_ring {
 
 /* The map stays the caller's and must outlive nothing: the mapping holds it. */
 int ebpf_ring_open(int map, struct ebpf_ring *ret, struct error *err);
+/* Passes over what is there, whatever another reader left in the consumer's page. */
+void ebpf_ring_reset(struct ebpf_ring *ring);
 void ebpf_ring_close(struct ebpf_ring *ring);
 /*
  * Hands at most max records to fn, which must not keep data. fn's negative return stops (its

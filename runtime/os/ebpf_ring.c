@@ -37,6 +37,11 @@ int ebpf_ring_open(int map, struct ebpf_ring *ret, struct error *err)
 	return 0;
 }
 
+void ebpf_ring_reset(struct ebpf_ring *ring)
+{
+	__atomic_store_n(ring->consumed, __atomic_load_n(ring->produced, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+}
+
 void ebpf_ring_close(struct ebpf_ring *ring)
 {
 	if (!ring->consumed)

@@ -152,8 +152,7 @@ OBJECT(tmpfs,
 	LEAF("inodes", policy_get_count, disk.tmpfs_inodes));
 OBJECT(session,
 	LEAF("size", policy_get_bytes, disk.session_size),
-	LEAF("inodes", policy_get_count, disk.session_inodes),
-	LEAF("keep", policy_get_flag, disk.session_keep));
+	LEAF("inodes", policy_get_count, disk.session_inodes));
 OBJECT(disk,
 	SECTION("tmpfs", tmpfs),
 	SECTION("session", session),

@@ -129,7 +129,8 @@ static void not_enforced(void)
 	}
 	for (n = 0; policy_not_enforced(&profile, n); n++)
 		;
-	is_int(n, 3, "all controls that come later are named");
+	if (is_int(n, 4, "all controls that come later are named"))
+		ok(str_after(policy_not_enforced(&profile, n - 1), "session:") != NULL, "sessions where demanded");
 	(void)policy_profile_get(p, "sandbox", &profile, &err);
 	for (n = 0; policy_not_enforced(&profile, n); n++)
 		;

@@ -11,10 +11,9 @@ FILE_SECONDS = 3600
 
 Kind = collections.namedtuple("Kind", "name user lanes sample files command")
 
-# The runtime and its helper programs, which it looks for beside itself.
-INSTALL = """
+PREPARE = """
 set -e
-find /vm/build -maxdepth 1 -type f -perm /111 -name 'agentrun*' -exec install -m 755 -t /usr/local/bin {} +
+install -m 755 /vm/build/agentrun /usr/local/bin/agentrun
 """
 
 RUN = """
@@ -67,7 +66,7 @@ class Lane:
     def _start(self):
         self._context = images.restored(self.lane, self.folders)
         self._vm = self._context.__enter__()
-        if self._vm.run(INSTALL, 300):
+        if self._vm.run(PREPARE, 300):
             raise ChannelLost("the runtime cannot be copied into the guest")
 
     def _stop(self):
@@ -91,7 +90,7 @@ class Lane:
         stream = tap.Stream()
         user = "as-alice " if kind.user == "alice" else ""
         script = RUN.format(top=top, user=user, command=kind.command.replace("{}", f"/vm/{top}/{file}"))
-        with open(self._log(name + ".log"), "wb", buffering=0) as log:
+        with open(self._log(name + ".log"), "wb") as log:
             def out(data):
                 log.write(data)
                 stream.feed(data)

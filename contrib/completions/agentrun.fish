@@ -15,7 +15,7 @@ complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l log-forma
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l log-level -x -a 'error warning info debug' -d 'error (default), warning, info or debug'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l debug -d 'the same as --log-level debug'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l systemd-cgroup -d 'the same as --cgroup-manager systemd'
-complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l cgroup-manager -x -a 'cgroupfs systemd disabled' -d 'cgroupfs (default), disabled, or systemd (not in this build)'
+complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l cgroup-manager -x -a 'cgroupfs systemd disabled' -d 'cgroupfs (default), systemd, or disabled'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l rootless -x -a 'true false auto' -d 'tolerate missing cgroup rights: true, false or auto'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l policy -r -F -d 'policy file (default: /etc/agentrun/policy.json, else the built-in policy)'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l profile -x -d 'profile of the policy for this container'

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 
 #include "util/enum_table.h"
@@ -247,6 +248,8 @@ struct audit_head {
 	uint32_t part;			/* of the file, from 1 */
 	uint64_t part_bytes;		/* in that file */
 	uint8_t hash[SHA256_BYTES];	/* of the last record; zeros before the first */
+	uint64_t counts[AUDIT_TYPES];	/* of records, for the closing one */
+	uint64_t missing;		/* records that could not be kept */
 };
 
 struct audit_sink;
@@ -298,7 +301,9 @@ void audit_sink_head(const struct audit_sink *s, struct audit_head *ret);
 uint64_t audit_sink_missing(const struct audit_sink *s);
 /*
  * Gives the log to another process: writes and syncs what is queued, without a closing
- * record, and frees the sink. *ret_fd and *ret_head are for its audit_sink_open().
+ * record, and frees the sink in any case. *ret_fd and *ret_head are for its
+ * audit_sink_open(). A log that cannot be handed over whole is an error (negative), whatever
+ * on_failure.
  */
 int audit_sink_detach(struct audit_sink *s, int *ret_fd, struct audit_head *ret_head,
 		      struct error *err);

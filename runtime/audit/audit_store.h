@@ -28,8 +28,9 @@ enum audit_store_conditions {
 
 /*
  * The log folder: AUDIT_DIR, or when rootless $XDG_STATE_HOME/agentrun/log; made 0700 when
- * create. It must belong to the caller and be closed to others, else -EPERM. dir: another
- * one, NULL = that default. AUDIT_E_NOT_FOUND when it is not there and !create.
+ * create. One that others may write to, or that belongs to neither root nor the caller, is
+ * -EPERM. dir: another one, NULL = that default. AUDIT_E_NOT_FOUND when it is not there and
+ * !create.
  */
 int audit_store_open(const char *dir, bool rootless, bool create, int *ret_dirfd, struct error *err);
 /*
@@ -55,12 +56,12 @@ int audit_store_append_event(int dirfd, int index_dirfd, const char *name, int t
  * Removes logs that nobody writes, oldest first, until all together have at most total bytes.
  * keep: a name that stays, or NULL. *ret_removed counts logs; may be NULL.
  */
-int audit_store_prune(int dirfd, uint64_t total, const char *keep, size_t *ret_removed,
-		      struct error *err);
+int audit_store_prune(int dirfd, int index_dirfd, uint64_t total, const char *keep,
+		      size_t *ret_removed, struct error *err);
 
 /*
  * The index: where a log stood when it was last looked at, kept apart from it. Written twice:
- * beside the logs as NAME.head (stays), and below index_dirfd, /run/agentrun/index (root's
+ * beside the logs as NAME.head (stays), and below index_dirfd, /run/agentrun/index/audit (root's
  * alone, gone at boot; opened by audit_index_open(), rootless below $XDG_RUNTIME_DIR).
  * closed: the closing record is written. index_dirfd -EBADF: only the first.
  */

@@ -122,7 +122,7 @@ static int arm(struct audit_trace_set *set, const struct audit_trace_request *re
 	struct audit_counters first = {
 		.cgroup = b->cgroup,
 		.generation = b->generation,
-		.wake_after_ns = AUDIT_TRACE_WAKE_NS,
+		.wake_after_ns = req->wake_ns ? req->wake_ns : AUDIT_TRACE_WAKE_NS,
 		.argv_max = req->argv_max ? MIN(req->argv_max, AUDIT_REC_ARGV_MAX) :
 					    AUDIT_REC_ARGV_MAX,
 	};

@@ -12,6 +12,8 @@
 #include "cgroup/cgroup_io.h"
 #include "cgroup/cgroup_limits.h"
 #include "cgroup/cgroup_members.h"
+#include "cgroup/cgroup_scope.h"
+#include "cgroup/cgroup_verify.h"
 #include "util/fd.h"
 #include "util/log.h"
 #include "util/str.h"
@@ -21,7 +23,7 @@
 
 #define DELEGATE_MAX   ((size_t)64 * 1024)
 
-static const struct cgroup_driver *driver_of(enum cgroup_manager manager)
+const struct cgroup_driver *cgroup_driver_of(enum cgroup_manager manager)
 {
 	static const struct cgroup_driver *const drivers[] = {
 		[CGROUP_MANAGER_CGROUPFS] = &cgroup_driver_fs,
@@ -58,7 +60,7 @@ int cgroup_plan(const struct cgroup_request *req, struct cgroup *ret, struct err
 		return r;
 	cg.layout = host.layout;
 	cg.manager = req->manager;
-	r = driver_of(req->manager)->plan(req, &host, &cg, err);
+	r = cgroup_driver_of(req->manager)->plan(req, &host, &cg, err);
 	if (r < 0) {
 		cgroup_done(&cg);
 		return r;
@@ -140,6 +142,20 @@ static int controllers_enable(const struct cgroup *cg, const struct cgroup_write
 	return cgroup_enable(d->path, want.data, need.data, err);
 }
 
+static int devices_keep(const struct cgroup_kept *kept, const struct cgroup_device_list *rules, bool v2,
+			uint32_t program, struct error *err)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (!v2) {
+		int r = cgroup_devices_text(rules, &text, err);
+
+		return r < 0 ? r : cgroup_kept_add(kept, "devices", CGROUP_DEVICES_LIST, text, err);
+	}
+	text = str_printf("%u", program);
+	return text ? cgroup_kept_add(kept, "", CGROUP_DEVICES_PROGRAM, text, err) : error_oom(err);
+}
+
 static int devices_apply(const struct cgroup *cg, const struct cgroup_request *req,
 			 struct error *err)
 {
@@ -147,6 +163,7 @@ static int devices_apply(const struct cgroup *cg, const struct cgroup_request *r
 	const struct cgroup_dir *d = cgroup_dir_find(cg, "devices");
 	_cleanup_close_ int dir = -EBADF;
 	struct cgroup_device_list rules;
+	uint32_t program = 0;
 	bool v2 = !d;
 	int r;
 
@@ -165,7 +182,7 @@ static int devices_apply(const struct cgroup *cg, const struct cgroup_request *r
 	dir = cgroup_open_dir(d->path);
 	if (dir < 0)
 		return error_set(err, dir, "open cgroup %s", d->path);
-	r = v2 ? cgroup_devices_apply_v2(dir, d->path, &rules, err)
+	r = v2 ? cgroup_devices_apply_v2(dir, d->path, &rules, &program, err)
 	       : cgroup_devices_apply_v1(dir, d->path, &rules, err);
 	/* Without privilege no device node can be made and no filter be set: nothing is lost. */
 	if ((r == -EPERM || r == -EACCES) && req->rootless) {
@@ -173,7 +190,7 @@ static int devices_apply(const struct cgroup *cg, const struct cgroup_request *r
 		*err = ERROR_NULL;
 		return 0;
 	}
-	return r;
+	return r < 0 || !req->kept ? r : devices_keep(req->kept, &rules, v2, program, err);
 }
 
 static int fill(struct cgroup *cg, const struct cgroup_request *req,
@@ -181,7 +198,7 @@ static int fill(struct cgroup *cg, const struct cgroup_request *req,
 {
 	int r;
 
-	r = driver_of(cg->manager)->create(cg, req, err);
+	r = cgroup_driver_of(cg->manager)->create(cg, req, writes, err);
 	if (r < 0)
 		return r;
 	r = unused_check(cg, err);
@@ -191,6 +208,8 @@ static int fill(struct cgroup *cg, const struct cgroup_request *req,
 	if (r < 0)
 		return r;
 	r = cgroup_writes_apply(cg, writes, err);
+	if (r == 0 && req->kept)
+		r = cgroup_kept_writes(req->kept, writes, err);
 	if (r < 0)
 		return r;
 	return devices_apply(cg, req, err);
@@ -212,7 +231,7 @@ int cgroup_create(struct cgroup *cg, const struct cgroup_request *req, struct er
 	}
 	r = fill(cg, req, &writes, err);
 	if (r < 0) {
-		(void)driver_of(cg->manager)->remove(cg, &ignored);
+		(void)cgroup_driver_of(cg->manager)->remove(cg, &ignored);
 		for (i = 0; i < cg->n_dirs; i++)
 			cg->dirs[i].created = false;
 	}
@@ -259,9 +278,14 @@ int cgroup_chown(const struct cgroup *cg, uid_t uid, struct error *err)
 	return 0;
 }
 
+void cgroup_entered(struct cgroup *cg)
+{
+	cg->peer = cgroup_peer_free(cg->peer);
+}
+
 int cgroup_remove(const struct cgroup *cg, struct error *err)
 {
-	return driver_of(cg->manager)->remove(cg, err);
+	return cgroup_driver_of(cg->manager)->remove(cg, err);
 }
 
 void cgroup_done(struct cgroup *cg)
@@ -273,6 +297,8 @@ void cgroup_done(struct cgroup *cg)
 		free(cg->dirs[i].path);
 	}
 	free(cg->scope);
+	free(cg->slice);
+	cg->peer = cgroup_peer_free(cg->peer);
 	*cg = CGROUP_NULL;
 }
 

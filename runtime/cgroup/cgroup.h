@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "spec/spec.h"
+#include "state/state.h"
 #include "util/error.h"
 
 enum cgroup_layout {
@@ -31,6 +32,8 @@ struct cgroup_dir {
 	bool created; /* made by us: remove it; an existing empty one was reused */
 };
 
+struct cgroup_peer;
+
 /* Where a container's processes live: made by cgroup_create(), kept in the state record. */
 struct cgroup {
 	enum cgroup_layout layout;
@@ -38,18 +41,30 @@ struct cgroup {
 	struct cgroup_dir dirs[CGROUP_DIRS_MAX];
 	size_t n_dirs;
 	char *scope; /* systemd unit name or NULL */
+	bool user_scope; /* of the user's manager, not of the system's */
+	/* Only between plan and cgroup_entered(), not in the record: */
+	char *slice;
+	struct cgroup_peer *peer; /* helper that talks to systemd and keeps the empty scope */
 };
 
 #define CGROUP_NULL ((struct cgroup){ 0 })
+
+/* Where limits are remembered as they were written. */
+struct cgroup_kept {
+	struct arena *arena;
+	struct state_limits *limits;
+};
 
 struct cgroup_request {
 	const char *id;
 	const char *path; /* linux.cgroupsPath or NULL */
 	enum cgroup_manager manager;
-	bool rootless; /* a folder that cannot be made is left out, unless a limit needs it */
+	bool rootless; /* a folder that cannot be made is left out, unless path or a limit asks for it */
 	const struct spec_resources *resources; /* may be NULL */
 	bool strict_devices; /* only the listed and the usual devices: no making of other nodes, no net/tun */
+	const struct cgroup_kept *kept; /* filled by cgroup_create(); may be NULL */
 	const struct str_map *annotations; /* org.systemd.property.* for the systemd manager */
+	bool any_property; /* those annotations may set every property */
 };
 
 /* The host's layout from the mounts below /sys/fs/cgroup. */
@@ -66,6 +81,8 @@ int cgroup_plan(const struct cgroup_request *req, struct cgroup *ret, struct err
  * still empty. On failure what was made is removed.
  */
 int cgroup_create(struct cgroup *cg, const struct cgroup_request *req, struct error *err);
+/* Step 3: the first process of the container is in; nothing else has to keep the cgroup. */
+void cgroup_entered(struct cgroup *cg);
 /*
  * Folder descriptor of the v2 hierarchy (unified and hybrid layouts) for CLONE_INTO_CGROUP;
  * *ret_fd = -EBADF and 0 where there is none or the folder is not ours. Caller closes.
@@ -128,10 +145,27 @@ int cgroup_chown(const struct cgroup *cg, uid_t uid, struct error *err);
 
 /*
  * `update`: writes only what is set and not "unchanged" (0 means leave, -1 unlimited), in an
- * order the kernel accepts (swap before limit when raising on v1). Device rules are ignored.
+ * order the kernel accepts (swap before limit when raising on v1). kept may be NULL. Device rules are ignored.
  * checkBeforeUpdate: -EBUSY "rejecting memory limit N < usage M".
  */
-int cgroup_update(const struct cgroup *cg, const struct spec_resources *res, struct error *err);
+int cgroup_update(const struct cgroup *cg, const struct spec_resources *res, const struct cgroup_kept *kept,
+		  struct error *err);
+
+/*
+ * Limits and device rules as the kernel has them against what was kept: -EPERM, naming control, file
+ * and both values, where it lets through more.
+ */
+int cgroup_verify(const struct cgroup *cg, const struct state_limits *limits, struct error *err);
+/* Whether the process is in all folders of cg, or below them. -EPERM names the hierarchy. */
+int cgroup_verify_member(const struct cgroup *cg, int proc_fd, pid_t pid, struct error *err);
+
+/* What is in force. */
+struct cgroup_present {
+	uint64_t memory; /* bytes, 0 = no limit, or none can be read */
+	int64_t cpu_quota; /* µs; -1 = no limit, 0 = unknown */
+	uint64_t cpu_period; /* 0 = unknown */
+};
+int cgroup_present_read(const struct cgroup *cg, struct cgroup_present *ret, struct error *err);
 
 int cgroup_freeze(const struct cgroup *cg, struct error *err); /* waits until frozen, 2 s at most */
 int cgroup_thaw(const struct cgroup *cg, struct error *err);
@@ -144,13 +178,28 @@ int cgroup_pids(const struct cgroup *cg, pid_t **ret, size_t *ret_count, struct 
  * else freeze, kill, thaw) and waits until none is left, 10 s at most.
  */
 int cgroup_signal(const struct cgroup *cg, int sig, struct error *err);
+/* The same SIGKILL without the wait: for the tracer of a member, without which it does not go. */
+int cgroup_kill(const struct cgroup *cg, struct error *err);
 /* Removes the folders made by us with all sub-folders; retries EBUSY for 10 s; missing is done. */
 int cgroup_remove(const struct cgroup *cg, struct error *err);
 void cgroup_done(struct cgroup *cg);
+
+/*
+ * A cgroup for one command inside the container's, without controllers, so that this command and
+ * all its descendants can be counted and killed alone: in the v2 hierarchy, else the v1 freezer. Made
+ * here; ended by cgroup_signal(), cgroup_remove() and cgroup_done(). CGROUP_E_NO_PLACE: neither
+ * hierarchy is there, or the container's own use of its cgroup forbids sub-cgroups.
+ */
+enum { CGROUP_E_NO_PLACE = 1 };
+int cgroup_exec_create(const struct cgroup *cg, unsigned number, struct cgroup *ret, struct error *err);
+/* A folder of its own at the top of every hierarchy, out of reach of an engine's unit; moves this process there. */
+int cgroup_enter_apart(const char *name, struct error *err);
 
 /* NULL-terminated "controllers:path" list for struct mount_ctx ("" = v2), in the arena. */
 int cgroup_mount_paths(const struct cgroup *cg, struct arena *arena, const char *const **ret,
 		       struct error *err);
 
+/* Whether the helper program of the systemd manager is there; the host may still have no systemd. */
+bool cgroup_systemd_built(void);
 /* Controllers available on this host, for `features` and doctor. */
 bool cgroup_has_controller(const char *name);

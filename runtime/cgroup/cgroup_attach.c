@@ -19,6 +19,7 @@
 int cgroup_clone_fd(const struct cgroup *cg, int *ret_fd, struct error *err)
 {
 	const struct cgroup_dir *d = cgroup_dir_find(cg, "");
+	uint64_t pids;
 	int fd;
 
 	/* A reused folder may have been killed before: see the header. */
@@ -29,6 +30,11 @@ int cgroup_clone_fd(const struct cgroup *cg, int *ret_fd, struct error *err)
 	fd = open(d->path, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return error_set(err, -errno, "open cgroup %s", d->path);
+	/* The one process that keeps the scope counts: a second one can move in but not be born. */
+	if (cg->peer && cgroup_read_u64(fd, "pids.max", &pids) == 0 && pids <= 1) {
+		(void)close(fd);
+		fd = -EBADF;
+	}
 	*ret_fd = fd;
 	return 0;
 }

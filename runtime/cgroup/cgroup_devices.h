@@ -75,9 +75,13 @@ int cgroup_devices_program(const struct cgroup_device_list *rules, struct arena 
 
 int cgroup_devices_apply_v1(int dir, const char *path, const struct cgroup_device_list *rules,
 			    struct error *err);
-/* Attached beside programs that are there already: a device must pass all of them. */
-int cgroup_devices_apply_v2(int dir, const char *path, const struct cgroup_device_list *rules,
+/* Attached beside programs that are there already: a device must pass all of them. *ret_id: the program's. */
+int cgroup_devices_apply_v2(int dir, const char *path, const struct cgroup_device_list *rules, uint32_t *ret_id,
 			    struct error *err);
+/* Whether the program of that id is attached to the folder itself. */
+int cgroup_devices_attached(int dir, uint32_t id, bool *ret);
+/* As devices.list shows them; malloc'ed. */
+int cgroup_devices_text(const struct cgroup_device_list *rules, char **ret, struct error *err);
 
 /* Grows the list in the arena; false when out of memory. */
 bool cgroup_device_add(struct cgroup_device_list *list, struct arena *arena,

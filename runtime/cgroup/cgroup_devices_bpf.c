@@ -112,7 +112,44 @@ static int sys_bpf(int cmd, union bpf_attr *attr)
 	return (int)syscall(SYS_bpf, cmd, attr, sizeof(*attr));
 }
 
-int cgroup_devices_apply_v2(int dir, const char *path, const struct cgroup_device_list *rules,
+/* More programs than this are attached to no cgroup (the kernel's limit). */
+#define ATTACHED_MAX 64
+
+int cgroup_devices_attached(int dir, uint32_t id, bool *ret)
+{
+	uint32_t ids[ATTACHED_MAX];
+	union bpf_attr attr;
+	uint32_t i;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.query.target_fd = (uint32_t)dir;
+	attr.query.attach_type = BPF_CGROUP_DEVICE;
+	attr.query.prog_ids = (uint64_t)(uintptr_t)ids;
+	attr.query.prog_cnt = ATTACHED_MAX;
+	if (sys_bpf(BPF_PROG_QUERY, &attr) < 0)
+		return -errno;
+	*ret = false;
+	for (i = 0; i < attr.query.prog_cnt; i++)
+		*ret |= ids[i] == id;
+	return 0;
+}
+
+static int program_id(int prog, uint32_t *ret)
+{
+	struct bpf_prog_info info = { 0 };
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.info.bpf_fd = (uint32_t)prog;
+	attr.info.info_len = sizeof(info);
+	attr.info.info = (uint64_t)(uintptr_t)&info;
+	if (sys_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr) < 0)
+		return -errno;
+	*ret = info.id;
+	return 0;
+}
+
+int cgroup_devices_apply_v2(int dir, const char *path, const struct cgroup_device_list *rules, uint32_t *ret_id,
 			    struct error *err)
 {
 	_cleanup_(arena_done) struct arena arena = ARENA_NULL;
@@ -142,5 +179,6 @@ int cgroup_devices_apply_v2(int dir, const char *path, const struct cgroup_devic
 	attr.attach_flags = BPF_F_ALLOW_MULTI;
 	if (sys_bpf(BPF_PROG_ATTACH, &attr) < 0)
 		return error_set(err, -errno, "attach the device filter (BPF) to cgroup %s", path);
-	return 0;
+	r = program_id(prog, ret_id);
+	return r < 0 ? error_set(err, r, "ask for the id of the device filter of cgroup %s", path) : 0;
 }

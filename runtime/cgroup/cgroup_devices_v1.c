@@ -9,6 +9,7 @@
 
 #include "cgroup/cgroup_io.h"
 #include "util/fd.h"
+#include "util/str.h"
 
 #define DEVICES_LIST_MAX ((size_t)1024 * 1024)
 
@@ -136,4 +137,29 @@ int cgroup_devices_apply_v1(int dir, const char *path, const struct cgroup_devic
 	if (r < 0)
 		return r;
 	return writes_run(dir, path, &writes, err);
+}
+
+int cgroup_devices_text(const struct cgroup_device_list *rules, char **ret, struct error *err)
+{
+	static const struct cgroup_device_list nothing = { 0 };
+	_cleanup_(arena_done) struct arena arena = ARENA_NULL;
+	_cleanup_buf_ struct buf b = BUF_NULL;
+	struct cgroup_device_writes writes;
+	struct cgroup_device_list to;
+	size_t i;
+	int r;
+
+	r = cgroup_devices_exceptions(rules, &arena, &to, err);
+	if (r == 0)
+		r = cgroup_devices_transition(&nothing, &to, &arena, &writes, err);
+	if (r < 0)
+		return r;
+	if (to.default_allow)
+		buf_adds(&b, "a *:* rwm\n");
+	for (i = 0; i < writes.n && !to.default_allow; i++)
+		buf_addf(&b, "%s\n", writes.items[i].text);
+	if (!buf_ok(&b))
+		return error_oom(err);
+	*ret = b.data ? buf_take(&b) : strdup("");
+	return *ret ? 0 : error_oom(err);
 }

@@ -6,21 +6,33 @@
 
 #include "cgroup/cgroup.h"
 #include "cgroup/cgroup_host.h"
+#include "cgroup/cgroup_writes.h"
 
 struct cgroup_driver {
 	const char *name;
 	/* Fills ret (zeroed, layout and manager set) with the folders to be; no side effect. */
 	int (*plan)(const struct cgroup_request *req, const struct cgroup_host *host,
 		    struct cgroup *ret, struct error *err);
-	/* Makes the folders and marks them; those that req->rootless lets miss are taken out of cg.
+	/*
+	 * Makes the folders and marks them; those that req->rootless lets miss are taken out of cg.
+	 * writes: the limits that will be written, for a driver that must tell somebody.
 	 */
-	int (*create)(struct cgroup *cg, const struct cgroup_request *req, struct error *err);
+	int (*create)(struct cgroup *cg, const struct cgroup_request *req,
+		      const struct cgroup_writes *writes, struct error *err);
+	/* Tells new limits before they are written; may be NULL. */
+	int (*announce)(const struct cgroup *cg, const struct cgroup_writes *writes,
+			struct error *err);
 	int (*remove)(const struct cgroup *cg, struct error *err);
 };
 
 extern const struct cgroup_driver cgroup_driver_fs;
 extern const struct cgroup_driver cgroup_driver_systemd;
 extern const struct cgroup_driver cgroup_driver_disabled;
+/* cgroup.c */
+const struct cgroup_driver *cgroup_driver_of(enum cgroup_manager manager);
+
+/* cgroup_fs.c: one folder with its parents; a v1 cpuset gets its parent's processors. */
+int cgroup_folder_create(struct cgroup_dir *d, struct error *err);
 
 /* cgroup_remove.c: the subtree and its root, bottom up, with the time limit of cgroup_remove(). */
 int cgroup_remove_tree(const char *path, struct error *err);

@@ -130,6 +130,18 @@ static int hand_down(int dir, const char *parent, const char *list, const char *
 	return 0;
 }
 
+/*
+ * A cgroup with processes of its own, which must not hand controllers down: the kernel would
+ * refuse some, and with the others make its children invalid as homes of processes. The top is exempt.
+ */
+static bool populated(int dir)
+{
+	char type[32], one[16];
+
+	return cgroup_read(dir, "cgroup.type", type, sizeof(type)) >= 0 &&
+	       cgroup_read(dir, "cgroup.procs", one, sizeof(one)) != 0;
+}
+
 static int enable_in(const char *path, const char *want, const char *need, unsigned depth,
 		     struct error *err)
 {
@@ -151,6 +163,11 @@ static int enable_in(const char *path, const char *want, const char *need, unsig
 	if (depth < DEPTH_MAX && parent_of(path, &parent))
 		up = cgroup_open_dir(parent);
 	if (up >= 0 && cgroup_read(up, "cgroup.controllers", offered, sizeof(offered)) >= 0) {
+		if (populated(up)) {
+			words_filter(missing, need, true, absent);
+			absent[strcspn(absent, " ")] = '\0';
+			return absent[0] ? enable_failed(parent, absent, -EBUSY, err) : 0;
+		}
 		r = enable_in(parent, missing, need, depth + 1, err);
 		if (r < 0)
 			return r;

@@ -131,7 +131,7 @@ static int cpuset_fill(const char *path, unsigned depth)
 	return 0;
 }
 
-static int folder_create(struct cgroup_dir *d, struct error *err)
+int cgroup_folder_create(struct cgroup_dir *d, struct error *err)
 {
 	int r;
 
@@ -163,14 +163,16 @@ static void dir_drop(struct cgroup *cg, size_t i)
 	cg->dirs[cg->n_dirs] = (struct cgroup_dir){ 0 };
 }
 
-static int fs_create(struct cgroup *cg, const struct cgroup_request *req, struct error *err)
+static int fs_create(struct cgroup *cg, const struct cgroup_request *req,
+		     const struct cgroup_writes *writes, struct error *err)
 {
 	size_t i = 0;
 	int r;
 
 	while (i < cg->n_dirs) {
-		r = folder_create(&cg->dirs[i], err);
-		if (r < 0 && req->rootless && rootless_tolerates(r)) {
+		r = cgroup_folder_create(&cg->dirs[i], err);
+		/* A folder that was asked for by name is not left out. */
+		if (r < 0 && req->rootless && !(req->path && *req->path) && rootless_tolerates(r)) {
 			log_debugf("left out: %s", err->text);
 			*err = ERROR_NULL;
 			dir_drop(cg, i);
@@ -215,7 +217,8 @@ static int disabled_plan(const struct cgroup_request *req, const struct cgroup_h
 	return 0;
 }
 
-static int disabled_create(struct cgroup *cg, const struct cgroup_request *req, struct error *err)
+static int disabled_create(struct cgroup *cg, const struct cgroup_request *req,
+			   const struct cgroup_writes *writes, struct error *err)
 {
 	return 0;
 }

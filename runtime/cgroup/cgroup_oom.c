@@ -90,6 +90,14 @@ int cgroup_oom_watch_open(const struct cgroup *cg, struct cgroup_oom_watch *ret,
 	return 0;
 }
 
+uint64_t cgroup_oom_kills(const struct cgroup *cg)
+{
+	_cleanup_(cgroup_oom_watch_done) struct cgroup_oom_watch w = CGROUP_OOM_WATCH_NULL;
+	struct error ignored = ERROR_NULL;
+
+	return cgroup_oom_watch_open(cg, &w, &ignored) < 0 ? 0 : w.kills;
+}
+
 int cgroup_oom_watch_read(struct cgroup_oom_watch *w, uint64_t *ret_new, struct error *err)
 {
 	char drain[4096];

@@ -168,6 +168,17 @@ static int kill_all(const struct cgroup *cg, const char *path, struct error *err
 			  path, KILL_TIMEOUT_US / 1000000);
 }
 
+int cgroup_kill(const struct cgroup *cg, struct error *err)
+{
+	const struct cgroup_dir *d = cgroup_dir_main(cg);
+	int r = 0;
+
+	if (d && !kill_by_file(cg))
+		r = kill_round(cg, d->path, err);
+	thaw_v1(cg);
+	return r;
+}
+
 int cgroup_signal(const struct cgroup *cg, int sig, struct error *err)
 {
 	const struct cgroup_dir *d = cgroup_dir_main(cg);

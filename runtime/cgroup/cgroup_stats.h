@@ -12,6 +12,12 @@
  */
 int cgroup_stats_write(const struct cgroup *cg, struct json_writer *w, struct error *err);
 
+/* What a cgroup has had at most, and what it was refused; 0 = unknown. Units: bytes, processes, ns. */
+struct cgroup_peaks {
+	uint64_t memory, pids, cpu_ns, oom_kills, pids_refused;
+};
+void cgroup_peaks_read(const struct cgroup *cg, struct cgroup_peaks *ret);
+
 /*
  * A descriptor that becomes readable (v1: eventfd on memory.oom_control; v2: inotify on
  * memory.events) and the present count of OOM kills: for the oom records of `events`.
@@ -24,6 +30,9 @@ struct cgroup_oom_watch {
 };
 
 #define CGROUP_OOM_WATCH_NULL ((struct cgroup_oom_watch){ .fd = -EBADF })
+
+/* How many of its processes were killed for lack of memory; 0 where that is not known. */
+uint64_t cgroup_oom_kills(const struct cgroup *cg);
 
 int cgroup_oom_watch_open(const struct cgroup *cg, struct cgroup_oom_watch *ret, struct error *err);
 /*

@@ -6,10 +6,14 @@
 
 #include <inttypes.h>
 
+#include "cgroup/cgroup_driver.h"
 #include "cgroup/cgroup_io.h"
 #include "cgroup/cgroup_limits.h"
+#include "cgroup/cgroup_verify.h"
 #include "util/parse.h"
 #include "util/str.h"
+
+#define UNLIMITED_MIN ((uint64_t)1 << 62)
 
 static int64_t max_or(int dir, const char *file, int64_t missing)
 {
@@ -54,6 +58,43 @@ static int current_read(const struct cgroup *cg, struct cgroup_current *cur, str
 	return 0;
 }
 
+static void present_v1(const struct cgroup *cg, struct cgroup_present *ret)
+{
+	const struct cgroup_dir *memory = cgroup_dir_find(cg, "memory"), *cpu = cgroup_dir_find(cg, "cpu");
+	_cleanup_close_ int memory_dir = memory ? cgroup_open_dir(memory->path) : -EBADF;
+	_cleanup_close_ int cpu_dir = cpu ? cgroup_open_dir(cpu->path) : -EBADF;
+	char quota[32];
+
+	if (memory_dir >= 0)
+		(void)cgroup_read_u64(memory_dir, "memory.limit_in_bytes", &ret->memory);
+	if (cpu_dir < 0)
+		return;
+	(void)cgroup_read_u64(cpu_dir, "cpu.cfs_period_us", &ret->cpu_period);
+	if (cgroup_read(cpu_dir, "cpu.cfs_quota_us", quota, sizeof(quota)) > 0)
+		(void)parse_i64(quota, &ret->cpu_quota);
+}
+
+int cgroup_present_read(const struct cgroup *cg, struct cgroup_present *ret, struct error *err)
+{
+	struct cgroup_current cur = { 0 };
+	int r = current_read(cg, &cur, err);
+
+	*ret = (struct cgroup_present){ 0 };
+	if (r < 0)
+		return r;
+	if (cur.known) {
+		ret->memory = cur.memory_max > 0 ? (uint64_t)cur.memory_max : 0;
+		ret->cpu_quota = cur.cpu_quota;
+		ret->cpu_period = cur.cpu_period;
+	} else {
+		present_v1(cg, ret);
+	}
+	/* v1 says "none" by a number that no machine has. */
+	if (ret->memory > UNLIMITED_MIN)
+		ret->memory = 0;
+	return 0;
+}
+
 static int reject(const char *what, int64_t limit, uint64_t usage, struct error *err)
 {
 	return error_text(err, -EBUSY, "rejecting %s %" PRId64 " < usage %" PRIu64, what, limit,
@@ -91,7 +132,8 @@ static int usage_check(const struct cgroup *cg, const struct spec_memory *m, str
 	return 0;
 }
 
-int cgroup_update(const struct cgroup *cg, const struct spec_resources *res, struct error *err)
+int cgroup_update(const struct cgroup *cg, const struct spec_resources *res, const struct cgroup_kept *kept,
+		  struct error *err)
 {
 	_cleanup_cgroup_writes_ struct cgroup_writes writes = CGROUP_WRITES_NULL;
 	struct cgroup_limits in = { .resources = res, .update = true };
@@ -106,5 +148,13 @@ int cgroup_update(const struct cgroup *cg, const struct spec_resources *res, str
 	r = cgroup_limits_for_host(cg, &in, &writes, err);
 	if (r < 0)
 		return r;
-	return cgroup_writes_apply(cg, &writes, err);
+	if (cgroup_driver_of(cg->manager)->announce) {
+		r = cgroup_driver_of(cg->manager)->announce(cg, &writes, err);
+		if (r < 0)
+			return r;
+	}
+	r = cgroup_writes_apply(cg, &writes, err);
+	if (!kept)
+		return r;
+	return r < 0 ? (cgroup_kept_present(kept, cg, &writes), r) : cgroup_kept_writes(kept, &writes, err);
 }

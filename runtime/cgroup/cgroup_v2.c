@@ -90,7 +90,8 @@ static void cpu_max_add(const struct cgroup_limits *in, struct cgroup_writes *w)
 	if (!quota && !period)
 		return;
 	q = quota ? cpu->quota.value : in->current.known ? in->current.cpu_quota : -1;
-	cgroup_convert_cpu_max(q, period ? cpu->period.value : 0, value);
+	/* The kernel would keep the present period; said, because systemd's quota is a share of it. */
+	cgroup_convert_cpu_max(q, period ? cpu->period.value : in->current.cpu_period, value);
 	cgroup_writes_add(w, "cpu", V2, "cpu.max", "%s", value);
 }
 

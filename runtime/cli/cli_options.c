@@ -22,7 +22,7 @@ const struct command_option cli_options_table[] = {
 	OPT("systemd-cgroup", 0, OPTION_FLAG, systemd_cgroup, NULL,
 	    "the same as --cgroup-manager systemd"),
 	OPT("cgroup-manager", 0, OPTION_STRING, cgroup_manager, "NAME",
-	    "cgroupfs (default), disabled, or systemd (not in this build)"),
+	    "cgroupfs (default), systemd, or disabled"),
 	OPT("rootless", 0, OPTION_STRING, rootless, "BOOL",
 	    "tolerate missing cgroup rights: true, false or auto"),
 	OPT("policy", 0, OPTION_STRING, policy, "FILE",

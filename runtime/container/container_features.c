@@ -48,9 +48,8 @@ static void write_cgroup(struct json_writer *w)
 	json_object_begin(w, "cgroup");
 	json_bool(w, "v1", true);
 	json_bool(w, "v2", true);
-	/* cgroup_systemd.c refuses: this build cannot talk to systemd. */
-	json_bool(w, "systemd", false);
-	json_bool(w, "systemdUser", false);
+	json_bool(w, "systemd", cgroup_systemd_built());
+	json_bool(w, "systemdUser", cgroup_systemd_built());
 	json_bool(w, "rdma", true);
 	json_object_end(w);
 }

@@ -17,13 +17,16 @@
 
 #include "container/create_steps.h"
 #include "container/proto.h"
+#include "container/readback.h"
 #include "container/start.h"
+#include "cgroup/cgroup_stats.h"
 #include "hooks/hooks.h"
 #include "os/devnodes.h"
 #include "os/procattr.h"
 #include "os/procfs.h"
 #include "os/rootfs.h"
 #include "os/tty.h"
+#include "snap/snap.h"
 #include "util/fd.h"
 #include "util/log.h"
 #include "util/str.h"
@@ -38,6 +41,7 @@ bool create_has_runtime_hooks(const struct create *c)
 static int do_spawn(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
+	int r;
 
 	/*
 	 * No other process may trace the child or read its descriptors (CVE-2016-9962). Even in a new
@@ -52,7 +56,10 @@ static int do_spawn(void *ctx, struct error *err)
 	c->launch.proc_fd = c->proc_fd;
 	c->launch.fn = create_child;
 	c->launch.arg = c;
-	return launch_run(&c->launch, err);
+	r = launch_run(&c->launch, err);
+	if (r == 0)
+		cgroup_entered(&c->cgroup);
+	return r;
 }
 
 static int do_go(void *ctx, struct error *err)
@@ -133,8 +140,13 @@ static int do_commit(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 
+	int r;
+
 	(void)close(take_fd(&c->lock_fd));
-	return proto_send(c->launch.sync_parent, PROTO_COMMIT, 0, err);
+	r = proto_send(c->launch.sync_parent, PROTO_COMMIT, 0, err);
+	if (r == 0 && create_is_supervised(c))
+		r = supervise_commit(&c->supervise, err);
+	return r;
 }
 
 static const struct phase parent_phases[] = {
@@ -144,12 +156,18 @@ static const struct phase parent_phases[] = {
 	{ "facts", create_facts, "opens what the plan names, so that nothing is resolved twice" },
 	{ "filter", create_filter, "while allocation and libraries are free to use" },
 	{ "reserve", create_reserve, "the id is taken before anything that carries it exists" },
+	{ "session", create_session, "recorded, then made; its overlays take the place of the sources" },
 	{ "cgroup", create_cgroup, "recorded, then made and limited while still empty" },
+	{ "supervise", create_supervise, "the cgroup is there; its work goes on beside all that follows" },
 	{ "spawn", do_spawn, "into the cgroup, with all namespaces that need no map" },
 	{ "place", create_place, "id maps, devices: before the child does anything" },
 	{ "go", do_go, "the child may now use its ids" },
+	{ "hand-over", create_hand_over, "as early as the process is there, so that nobody waits" },
 	{ "runtime-hooks", do_runtime_hooks, "namespaces and mounts exist, pivot has not happened" },
+	{ "read-back-limits", readback_limits, "after the last hook that could change them, and while the child is busy" },
 	{ "await-ready", do_await_ready, "console is handed over, executable found" },
+	{ "read-back", readback_create, "after the last hook; before anybody relies on what was decided" },
+	{ "supervised", create_supervised, "every control is in force before the gate can open" },
 	{ "record", do_record, "start time and pid, before anybody can rely on them" },
 	{ "commit", do_commit, "from here the child survives us" },
 };
@@ -162,12 +180,18 @@ static void create_undo(struct create *c)
 	struct error ignored = ERROR_NULL;
 
 	launch_kill(&c->launch);
+	supervise_done(&c->supervise);
 	if (c->opt->pid_file && c->record && c->record->pid > 0)
 		(void)unlink(c->opt->pid_file);
 	if (!c->dir_made)
 		return;
 	if (c->record)
 		c->record->pid = 0;
+	/* Even one to be kept, since nothing ran in it; but not one that was there before. */
+	if (c->session_made)
+		(void)snap_remove(c->record->session, &ignored);
+	if (c->record)
+		c->record->session = NULL;
 	if (!c->cgroup_made)
 		cgroup_done(&c->cgroup);
 	if (container_release(c->root_fd, c->opt->id, c->record, &c->cgroup, c->hooks_ran ? c->spec : NULL, &ignored) < 0)
@@ -192,8 +216,10 @@ void create_init(struct create *c, const struct container_env *env,
 		.gate_fd = -EBADF,
 		.lock_fd = -EBADF,
 		.launch = LAUNCH_NULL,
+		.supervise = SUPERVISE_NULL,
 		.notify = NOTIFY_NULL,
 		.master_fd = -EBADF,
+		.session_root_fd = -EBADF,
 		.rootfs_fd = -EBADF,
 		.pty_slave = -EBADF,
 		.process = PROCESS_NULL,
@@ -203,7 +229,7 @@ void create_init(struct create *c, const struct container_env *env,
 void create_done(struct create *c)
 {
 	int *fds[] = { &c->proc_fd, &c->root_fd, &c->dir_fd, &c->bundle_fd, &c->null_fd, &c->console_sock,
-		       &c->pidfd_sock, &c->listener_sock, &c->gate_fd, &c->lock_fd, &c->master_fd };
+		       &c->pidfd_sock, &c->listener_sock, &c->gate_fd, &c->lock_fd, &c->master_fd, &c->session_root_fd };
 	size_t i;
 
 	for (i = 0; i < ELEMENTSOF(fds); i++)
@@ -216,6 +242,7 @@ void create_done(struct create *c)
 	if (c->plan)
 		devnodes_trees_done(c->plan->devices, c->plan->n_devices);
 	launch_done(&c->launch);
+	supervise_done(&c->supervise);
 	notify_done(&c->notify);
 	process_filters_done(&c->filters);
 	cgroup_done(&c->cgroup);
@@ -233,6 +260,10 @@ static int create_up(struct create *c, struct error *err)
 	int r;
 
 	r = phases_run(parent_phases, ELEMENTSOF(parent_phases), c, err);
+	if (r == -EPIPE && c->cgroup_made && cgroup_oom_kills(&c->cgroup) > 0)
+		r = error_text(err, -ENOMEM,
+			       "the container's first process was killed for lack of memory before its start: raise "
+			       "linux.resources.memory.limit");
 	if (r < 0)
 		create_undo(c);
 	return r;
@@ -257,7 +288,7 @@ static int run_start(struct create *c, struct error *err)
 
 	r = notify_open(c->dir_fd, &c->notify, err);
 	if (r == 0)
-		r = start_verified(c->launch.sync_parent, c->launch.ref.pid, c->proc_fd, &c->record->expect, &how, err);
+		r = start_container(c->launch.sync_parent, c->dir_fd, c->proc_fd, c->record, &how, err);
 	if (r == 0) {
 		c->record->verified = (char *)how;
 		r = state_write(c->dir_fd, c->record, err);

@@ -14,6 +14,7 @@
 #include "container/launch.h"
 #include "container/notify.h"
 #include "filter/filter.h"
+#include "monitor/supervise.h"
 #include "os/intelrdt.h"
 #include "os/ns.h"
 #include "plan/plan.h"
@@ -44,12 +45,15 @@ struct create {
 	struct cgroup cgroup;
 	struct process_filters filters;
 	struct ns_spec ns;
+	struct ns_ids host_ns; /* our own: what the child must have left */
 	struct launch launch; /* the init process, and the socket pair to it */
+	struct supervise supervise; /* under a policy that needs the resident programs */
 	struct notify notify; /* run under NOTIFY_SOCKET */
+	int session_root_fd; /* the overlay over the root, detached */
 	int master_fd; /* run without console socket: the pty's master, received from the child */
 
 	/* undone when a phase fails */
-	bool dir_made, cgroup_made, rdt_made, hooks_ran;
+	bool dir_made, session_made, cgroup_made, rdt_made, hooks_ran;
 
 	/* child */
 	int rootfs_fd, pty_slave;

@@ -15,6 +15,7 @@
 
 #include "container/gate.h"
 #include "container/proto.h"
+#include "container/readback.h"
 #include "hooks/hooks.h"
 #include "os/devnodes.h"
 #include "os/mount.h"
@@ -23,16 +24,6 @@
 #include "os/tty.h"
 #include "util/fd.h"
 #include "util/log.h"
-
-static bool has_ns(const struct plan *p, uint64_t type)
-{
-	size_t i;
-
-	for (i = 0; i < p->n_ns_join; i++)
-		if (p->ns_join[i].type == type)
-			return true;
-	return (p->ns_create & type) != 0;
-}
 
 static int do_wait_go(void *ctx, struct error *err)
 {
@@ -48,7 +39,7 @@ static int do_identity(void *ctx, struct error *err)
 	struct create *c = ctx;
 	int r;
 
-	if (has_ns(c->plan, CLONE_NEWUSER)) {
+	if (plan_has_ns(c->plan, CLONE_NEWUSER)) {
 		r = ns_become_root(err);
 		if (r < 0)
 			return r;
@@ -76,6 +67,8 @@ static int do_late_namespaces(void *ctx, struct error *err)
 
 	if ((c->plan->ns_create & CLONE_NEWCGROUP) && unshare(CLONE_NEWCGROUP) < 0)
 		return error_set(err, -errno, "unshare the cgroup namespace");
+	if ((c->plan->ns_create & ~c->ns.create & CLONE_NEWIPC) && unshare(CLONE_NEWIPC) < 0)
+		return error_set(err, -errno, "unshare the ipc namespace");
 	if (c->plan->ns_create & CLONE_NEWNET)
 		return net_loopback_up(err);
 	return 0;
@@ -85,8 +78,9 @@ static int do_rootfs(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 
-	if (has_ns(c->plan, CLONE_NEWNS))
-		return rootfs_prepare(c->plan->rootfs, c->plan->host_propagation, &c->rootfs_fd, err);
+	if (plan_has_ns(c->plan, CLONE_NEWNS))
+		return rootfs_prepare_tree(c->plan->rootfs, c->plan->host_propagation, &c->session_root_fd, &c->rootfs_fd,
+					   err);
 	/* In the host's mount namespace nothing of the host may change: the root is only entered. */
 	c->rootfs_fd = open(c->plan->rootfs, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (c->rootfs_fd < 0)
@@ -223,7 +217,7 @@ static int do_pivot(void *ctx, struct error *err)
 	struct create *c = ctx;
 	int r;
 
-	if (!has_ns(c->plan, CLONE_NEWNS))
+	if (!plan_has_ns(c->plan, CLONE_NEWNS))
 		r = rootfs_chroot(c->rootfs_fd, err);
 	else if (c->plan->no_pivot)
 		r = rootfs_move(c->rootfs_fd, err);
@@ -244,7 +238,7 @@ static int do_hide(void *ctx, struct error *err)
 	const struct plan *p = c->plan;
 	int r;
 
-	if (!has_ns(c->plan, CLONE_NEWNS))
+	if (!plan_has_ns(c->plan, CLONE_NEWNS))
 		return 0;
 	r = rootfs_readonly_paths(p->readonly_paths, p->n_readonly_paths, err);
 	if (r < 0)
@@ -363,6 +357,7 @@ static const struct phase child_phases[] = {
 	{ "hide", do_hide, "after the pivot: paths are the container's" },
 	{ "names", do_names, "through the proc handle, which read-only /proc/sys does not affect" },
 	{ "attributes", do_attributes, "before the drop: some need privilege" },
+	{ "read-back", readback_create_child, "after the last mount and all hooks on mounts; host descriptors still open" },
 	{ "prepare", do_prepare, "a missing command is an error of create" },
 	{ "ready", do_ready, "all that can fail before the start has been tried" },
 };

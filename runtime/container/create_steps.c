@@ -179,6 +179,9 @@ static int open_namespaces(struct create *c, struct error *err)
 	int r;
 
 	c->ns.create = c->plan->ns_create & ~((uint64_t)CLONE_NEWTIME | CLONE_NEWCGROUP);
+	/* The queues' folder belongs to whoever makes the namespace: the container's root, not ours. */
+	if (c->ns.create & CLONE_NEWUSER)
+		c->ns.create &= ~(uint64_t)CLONE_NEWIPC;
 	for (i = 0; i < c->plan->n_ns_join; i++) {
 		int fd = -EBADF;
 
@@ -248,7 +251,9 @@ int create_facts(void *ctx, struct error *err)
 	struct create *c = ctx;
 	int r;
 
-	r = open_namespaces(c, err);
+	r = ns_ids_read(c->proc_fd, &c->host_ns, err);
+	if (r == 0)
+		r = open_namespaces(c, err);
 	if (r < 0)
 		return r;
 	r = open_console(c, err);
@@ -319,6 +324,7 @@ int create_reserve(void *ctx, struct error *err)
 int create_cgroup(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
+	const struct cgroup_kept kept = { .arena = &c->record->arena, .limits = &c->record->limits };
 	size_t i;
 	int r;
 
@@ -329,7 +335,9 @@ int create_cgroup(void *ctx, struct error *err)
 		.rootless = c->rootless || c->in_userns,
 		.resources = c->spec->linux_cfg->resources,
 		.strict_devices = c->guard.verdict.grant.devices_strict,
+		.kept = c->guard.profile.passthrough ? NULL : &kept,
 		.annotations = &c->spec->annotations,
+		.any_property = c->guard.profile.passthrough,
 	};
 	r = cgroup_plan(&c->cgroup_request, &c->cgroup, err);
 	if (r < 0)
@@ -351,6 +359,7 @@ int create_cgroup(void *ctx, struct error *err)
 	r = cgroup_create(&c->cgroup, &c->cgroup_request, err);
 	if (r < 0)
 		return r;
+	c->cgroup_request.kept = NULL; /* ours, and gone with this call */
 	c->cgroup_made = true;
 	return record_set_cgroup(c->record, &c->cgroup, err);
 }

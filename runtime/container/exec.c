@@ -14,7 +14,9 @@
 #include "container/create_steps.h"
 #include "container/exec.h"
 #include "container/exec_request.h"
+#include "container/later.h"
 #include "container/proto.h"
+#include "container/readback.h"
 #include "container/start.h"
 #include "os/procattr.h"
 #include "os/procfs.h"
@@ -32,6 +34,9 @@ static int open_namespaces(struct exec *e, struct error *err)
 	size_t i;
 	int r;
 
+	r = ns_ids_read(e->h.proc_fd, &e->host_ns, err);
+	if (r < 0)
+		return r;
 	for (i = 0; i < ELEMENTSOF(ns_types); i++) {
 		_cleanup_close_ int fd = -EBADF;
 		char path[64];
@@ -118,6 +123,7 @@ static int exec_load(struct exec *e, struct error *err)
 		r = guard_reopen(e->h.dir_fd, e->h.view.record->profile, &e->guard, err);
 	if (r == 0)
 		r = guard_narrow_process(&e->guard, &proc, e->spec->process, &e->arena, &host, err);
+	later_note(&e->guard, e->h.dir_fd, "exec");
 	if (r < 0)
 		return r;
 	r = plan_build_process(&proc, e->spec, e->h.view.record->rootless, &e->arena, &e->plan, err);
@@ -130,6 +136,29 @@ static int exec_load(struct exec *e, struct error *err)
 	if (r < 0)
 		return r;
 	return open_sockets(e, err);
+}
+
+/* The supervisor gives the command a number and a cgroup, and from now on its end is ours to it. */
+static int announce(struct exec *e, struct error *err)
+{
+	struct link_msg msg = { .type = LINK_EXEC }, answer;
+	int fds[LINK_FDS_MAX];
+	int r;
+
+	if (e->h.view.record->supervisor_pid == 0)
+		return 0;
+	if (!e->opt->detach)
+		msg.flags |= LINK_F_FOREGROUND;
+	if (e->opt->n_cgroups == 0)
+		msg.flags |= LINK_F_CGROUP;
+	r = supervise_open(e->h.dir_fd, &e->link, err);
+	if (r == 0)
+		r = supervise_ask(&e->link, &msg, NULL, 0, &answer, fds, err);
+	if (r < 0)
+		return r;
+	e->number = answer.number;
+	e->cgroup_fd = take_fd(&fds[0]);
+	return 0;
 }
 
 /* exec --cgroup: into the container's cgroup first, then where it was asked to be. */
@@ -175,6 +204,7 @@ static int exec_spawn(struct exec *e, struct error *err)
 	e->launch.proc_fd = e->h.proc_fd;
 	e->launch.fn = exec_child;
 	e->launch.arg = e;
+	e->launch.clone_fd = e->cgroup_fd;
 	e->launch.by_hand = e->opt->n_cgroups > 0;
 	e->launch.peer = e->h.init.pid;
 	r = launch_run(&e->launch, err);
@@ -189,13 +219,25 @@ static int exec_spawn(struct exec *e, struct error *err)
 		r = proto_send(e->launch.sync_parent, PROTO_GO, e->launch.ref.pid, err);
 	if (r == 0)
 		r = proto_expect(e->launch.sync_parent, PROTO_READY, "the process", NULL, err);
+	if (r == 0)
+		r = readback_exec(e, err);
 	return r;
+}
+
+static int start_exec(struct exec *e, const struct state_expect *want, struct error *err)
+{
+	struct link_msg msg = { .type = LINK_PROCESS, .number = e->number, .pid = e->launch.ref.pid, .expect = *want,
+				.limit_ns = e->h.view.record->time_exec };
+	const char *how;
+
+	if (e->link.fd < 0)
+		return start_verified(e->launch.sync_parent, e->launch.ref.pid, e->h.proc_fd, want, &how, err);
+	return start_supervised(e->launch.sync_parent, &e->link, &msg, e->launch.ref.fd, e->h.proc_fd, want, &how, err);
 }
 
 static int exec_finish(struct exec *e, struct error *err)
 {
 	struct state_expect want;
-	const char *how;
 	int r;
 
 	verify_expect(&e->plan, &e->filters, e->guard.profile.passthrough, &want);
@@ -208,7 +250,7 @@ static int exec_finish(struct exec *e, struct error *err)
 		return r;
 	r = proto_send(e->launch.sync_parent, PROTO_COMMIT, 0, err);
 	if (r == 0)
-		r = start_verified(e->launch.sync_parent, e->launch.ref.pid, e->h.proc_fd, &want, &how, err);
+		r = start_exec(e, &want, err);
 	if (r < 0 && e->opt->pid_file)
 		(void)unlink(e->opt->pid_file);
 	return r;
@@ -228,6 +270,8 @@ static int exec_run(struct exec *e, int *ret_status, struct error *err)
 	r = exec_load(e, err);
 	if (r == 0)
 		r = open_namespaces(e, err);
+	if (r == 0)
+		r = announce(e, err);
 	if (r < 0)
 		return r;
 	r = exec_spawn(e, err);
@@ -251,7 +295,8 @@ static int exec_run(struct exec *e, int *ret_status, struct error *err)
 
 static void exec_done(struct exec *e)
 {
-	int *fds[] = { &e->root_fd, &e->console_sock, &e->master_fd, &e->pidfd_sock, &e->listener_sock };
+	int *fds[] = { &e->root_fd,	&e->console_sock, &e->master_fd, &e->pidfd_sock, &e->listener_sock,
+		       &e->cgroup_fd, &e->link.fd };
 	size_t i;
 
 	for (i = 0; i < ELEMENTSOF(fds); i++)
@@ -278,6 +323,8 @@ int container_exec(const struct container_env *env, const struct container_exec_
 		.master_fd = -EBADF,
 		.pidfd_sock = -EBADF,
 		.listener_sock = -EBADF,
+		.link = LINK_NULL,
+		.cgroup_fd = -EBADF,
 		.launch = LAUNCH_NULL,
 		.process = PROCESS_NULL,
 	};

@@ -8,6 +8,7 @@
 #include "container/launch.h"
 #include "container/lifecycle.h"
 #include "container/process_exec.h"
+#include "monitor/supervise.h"
 #include "os/ns.h"
 
 struct exec {
@@ -19,9 +20,13 @@ struct exec {
 	struct plan_process plan;
 	struct process_filters filters;
 	struct ns_spec ns;
+	struct ns_ids host_ns; /* our own */
 	bool joins_user, joins_mount;
 	int root_fd; /* of a container that shares our mount namespace */
 	int console_sock, master_fd, pidfd_sock, listener_sock;
+	struct link link; /* to the container's supervisor */
+	uint32_t number; /* which it gave us */
+	int cgroup_fd; /* of our own, from it */
 	struct launch launch; /* the process, and the socket pair to it */
 	unsigned keep_fds;
 	struct process process;

@@ -12,6 +12,7 @@
 #include "container/create_steps.h"
 #include "container/gate.h"
 #include "container/proto.h"
+#include "container/readback.h"
 #include "os/procattr.h"
 #include "os/tty.h"
 
@@ -146,6 +147,7 @@ static const struct phase exec_phases[] = {
 	{ "session", child_session, "before the terminal, which needs a session without one" },
 	{ "terminal", child_terminal, "from the container's devpts" },
 	{ "attributes", child_attributes, "before the drop: some need privilege" },
+	{ "read-back", readback_exec_child, "while the descriptors of the namespaces are still open" },
 	{ "prepare", child_prepare, "a missing command is an error of exec" },
 	{ "ready", child_ready, "all that can fail before the start has been tried" },
 };

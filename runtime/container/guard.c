@@ -17,17 +17,20 @@
 #include "util/fd.h"
 #include "util/str.h"
 
-static int parse_file(const char *path, struct policy **ret, struct error *err)
+static int parse_file(const char *path, struct policy **ret, char ret_hash[SHA256_HEX_SIZE], struct error *err)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len;
 	int r = guard_file_read(path, &text, &len, err);
 
-	return r < 0 ? r : policy_parse(path, text, len, ret, err);
+	if (r < 0)
+		return r;
+	sha256_hex_of(text, len, ret_hash);
+	return policy_parse(path, text, len, ret, err);
 }
 
 /* The host's own policy; the built-in one where the file (or its folder) is missing. */
-static int load_host_policy(struct policy **ret, struct error *err)
+static int load_host_policy(struct policy **ret, char ret_hash[SHA256_HEX_SIZE], struct error *err)
 {
 	if (access(POLICY_FILE, F_OK) < 0 && errno == ENOENT) {
 		struct stat st;
@@ -36,21 +39,21 @@ static int load_host_policy(struct policy **ret, struct error *err)
 		if (lstat(POLICY_FILE, &st) < 0)
 			return policy_builtin(ret, err);
 	}
-	return parse_file(POLICY_FILE, ret, err);
+	return parse_file(POLICY_FILE, ret, ret_hash, err);
 }
 
 int guard_open(const struct container_env *env, const struct str_map *annotations, struct guard *ret, struct error *err)
 {
 	int r;
 
-	r = load_host_policy(&ret->policy, err);
+	r = load_host_policy(&ret->policy, ret->policy_hash, err);
 	if (r < 0)
 		return r;
 	if ((env->policy || env->profile) && policy_sealed(ret->policy))
 		return error_text(err, -EPERM, "policy: --policy and --profile are not allowed: %s is sealed", POLICY_FILE);
 	if (env->policy) {
 		ret->policy = policy_free(ret->policy);
-		r = parse_file(env->policy, &ret->policy, err);
+		r = parse_file(env->policy, &ret->policy, ret->policy_hash, err);
 		if (r < 0)
 			return r;
 	}
@@ -156,7 +159,6 @@ static int check_request(const struct policy_request *r, struct error *err)
 			  r->time_container.set			     ? "time.container" :
 			  r->time_exec.set			     ? "time.exec" :
 			  r->audit_output.set			     ? "audit.output" :
-			  r->session.set || r->session_paths.count > 0 ? "session" :
 								       NULL;
 
 	if (!key)

@@ -10,6 +10,7 @@
 #include "container/container.h"
 #include "os/hostpath.h"
 #include "policy/policy.h"
+#include "util/sha256.h"
 
 /* A bind source that was judged: the same descriptor is mounted. */
 struct guard_source {
@@ -23,6 +24,7 @@ struct guard {
 	struct policy_profile profile;
 	struct policy_request request;
 	struct policy_verdict verdict;
+	char policy_hash[SHA256_HEX_SIZE]; /* of the file; "" = built in */
 	struct guard_source *sources;
 	size_t n_sources;
 };
@@ -34,6 +36,7 @@ struct guard_host {
 	int proc_fd, bundle_fd;
 	const char *id, *rootfs; /* rootfs: absolute */
 	bool rootless, no_pivot;
+	const struct cgroup *cgroup; /* of an update: its limits are facts; else NULL */
 };
 
 /*

@@ -213,6 +213,19 @@ static int read_hugepages(struct arena *arena, struct policy_facts *f, struct er
 	return 0;
 }
 
+static int read_limits(const struct cgroup *cg, struct policy_facts *f, struct error *err)
+{
+	struct cgroup_present now;
+	int r = cgroup_present_read(cg, &now, err);
+
+	if (r < 0)
+		return r;
+	f->memory_limit = now.memory;
+	f->cpu_quota = now.cpu_quota;
+	f->cpu_period = now.cpu_period;
+	return 0;
+}
+
 int guard_facts(const struct guard *g, const struct spec *spec, const struct guard_host *host, struct arena *arena,
 		struct policy_facts *ret, struct error *err)
 {
@@ -236,6 +249,8 @@ int guard_facts(const struct guard *g, const struct spec *spec, const struct gua
 		r = read_devices(g, arena, &f, err);
 	if (r == 0)
 		r = read_hugepages(arena, &f, err);
+	if (r == 0 && host->cgroup)
+		r = read_limits(host->cgroup, &f, err);
 	if (r == 0)
 		*ret = f;
 	return r;

@@ -11,16 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/ns.h"
 #include "util/fd.h"
 #include "util/str.h"
 
-/* uid that host root and other unmapped owners have inside a user namespace (user_namespaces(7)). */
-#define OVERFLOW_UID 65534
-
 static int check_owner(const char *path, const struct stat *st, struct error *err)
 {
-	bool rootless = geteuid() != 0;
-	bool owned = st->st_uid == 0 || st->st_uid == geteuid() || (rootless && st->st_uid == OVERFLOW_UID);
+	/* The root of a user's namespace (podman's) sees the host's root as an unmapped owner. */
+	bool owned = st->st_uid == 0 || st->st_uid == geteuid() || ns_uid_unmapped(st->st_uid);
 
 	if (!owned)
 		return error_text(err, -EPERM, "policy: %s belongs to uid %u: only root may own it and the folders above it",

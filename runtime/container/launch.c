@@ -82,7 +82,7 @@ int launch_run(struct launch *l, struct error *err)
 		if (r < 0)
 			return r;
 	}
-	r = launch_try(l, cgroup_fd, err);
+	r = launch_try(l, l->clone_fd >= 0 ? l->clone_fd : cgroup_fd, err);
 	/*
 	 * Refused, because the container made sub-cgroups; or born killed, because our own cgroup saw
 	 * cgroup.kill before (Linux 6.14): once more, and put there afterwards.

@@ -17,6 +17,7 @@ struct launch {
 	int proc_fd; /* borrowed */
 	ns_child_fn fn;
 	void *arg; /* holds this struct: the child finds it in its copy */
+	int clone_fd; /* borrowed: the v2 folder to be born in, or -EBADF = the container's */
 	bool by_hand; /* the caller moves it into cgroups itself (exec --cgroup) */
 	pid_t peer; /* exec: the init whose cgroup is taken when the container's own cannot have processes (v2) */
 	/* out, and state */
@@ -25,7 +26,7 @@ struct launch {
 	struct pidref ref;
 };
 
-#define LAUNCH_NULL ((struct launch){ .proc_fd = -EBADF, .sync_parent = -EBADF, .sync_child = -EBADF, .ref = PIDREF_NULL })
+#define LAUNCH_NULL ((struct launch){ .proc_fd = -EBADF, .clone_fd = -EBADF, .sync_parent = -EBADF, .sync_child = -EBADF, .ref = PIDREF_NULL })
 
 /*
  * Parent: returns when the child is in its cgroup and waits for GO. On failure the child,

@@ -11,10 +11,12 @@
 #include "container/create.h"
 #include "container/create_steps.h"
 #include "container/guard.h"
+#include "container/later.h"
 #include "container/lifecycle.h"
 #include "container/proto.h"
 #include "container/start.h"
 #include "hooks/hooks.h"
+#include "monitor/supervise.h"
 #include "os/tty.h"
 #include "util/fd.h"
 #include "util/log.h"
@@ -31,7 +33,7 @@ static int gate_start(const struct container_handle *h, const char **ret_how, st
 		return error_text(err, r, "cannot start an already running container");
 	if (r < 0)
 		return r;
-	r = start_verified(sock, h->init.pid, h->proc_fd, &h->view.record->expect, ret_how, err);
+	r = start_container(sock, h->dir_fd, h->proc_fd, h->view.record, ret_how, err);
 	/* Started or ended: in both cases nobody waits at the gate any more. */
 	if (unlinkat(h->dir_fd, STATE_GATE_FILE, 0) < 0 && errno != ENOENT && r == 0)
 		return error_set(err, -errno, "remove the start gate of container %s", h->view.record->id);
@@ -118,6 +120,13 @@ int container_kill(const struct container_env *env, const char *id, int sig, boo
 	return 0;
 }
 
+static int tell_supervisor(const struct container_handle *h, enum link_type type, struct error *err)
+{
+	struct link_msg msg = { .type = type };
+
+	return h->view.record->supervisor_pid > 0 ? supervise_tell(h->dir_fd, &msg, NULL, err) : 0;
+}
+
 int container_pause(const struct container_env *env, const char *id, struct error *err)
 {
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
@@ -127,7 +136,9 @@ int container_pause(const struct container_env *env, const char *id, struct erro
 	if (r < 0)
 		return r;
 	r = lifecycle_check(OP_PAUSE, &h.view, err);
-	return r < 0 ? r : cgroup_freeze(&h.cgroup, err);
+	if (r == 0)
+		r = cgroup_freeze(&h.cgroup, err);
+	return r < 0 ? r : tell_supervisor(&h, LINK_PAUSE, err);
 }
 
 int container_resume(const struct container_env *env, const char *id, struct error *err)
@@ -139,6 +150,8 @@ int container_resume(const struct container_env *env, const char *id, struct err
 	if (r < 0)
 		return r;
 	r = lifecycle_check(OP_RESUME, &h.view, err);
+	if (r == 0)
+		r = tell_supervisor(&h, LINK_RESUME, err);
 	return r < 0 ? r : cgroup_thaw(&h.cgroup, err);
 }
 
@@ -146,20 +159,30 @@ int container_update(const struct container_env *env, const char *id, struct spe
 {
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
 	_cleanup_guard_ struct guard guard = GUARD_NULL;
+	struct error second = ERROR_NULL;
 	struct guard_host host;
+	struct cgroup_kept kept;
 	int r;
 
 	r = handle_open(env, id, &h, err);
 	if (r < 0)
 		return r;
 	host = (struct guard_host){ .proc_fd = h.proc_fd, .bundle_fd = -EBADF, .id = id,
-				    .rootless = h.view.record->rootless };
+				    .rootless = h.view.record->rootless, .cgroup = &h.cgroup };
 	r = lifecycle_check(OP_UPDATE, &h.view, err);
 	if (r == 0)
 		r = guard_reopen(h.dir_fd, h.view.record->profile, &guard, err);
 	if (r == 0)
 		r = guard_narrow_resources(&guard, res, &guard.arena, &host, err);
-	return r < 0 ? r : cgroup_update(&h.cgroup, res, err);
+	later_note(&guard, h.dir_fd, "update");
+	if (r < 0)
+		return r;
+	kept = (struct cgroup_kept){ .arena = &h.view.record->arena, .limits = &h.view.record->limits };
+	r = cgroup_update(&h.cgroup, res, guard.profile.passthrough ? NULL : &kept, err);
+	/* Also after a failure: some of it may be in force. */
+	if (!guard.profile.passthrough && state_write(h.dir_fd, h.view.record, r < 0 ? &second : err) < 0 && r == 0)
+		r = err->code;
+	return r;
 }
 
 /* A folder without a record: what a creator left that was killed very early. */
@@ -196,6 +219,9 @@ int container_delete(const struct container_env *env, const char *id, bool force
 			return r;
 	}
 	r = handle_kill_all(&h, err);
+	/* It writes the last records. */
+	if (r == 0)
+		r = supervise_await_end(h.proc_fd, h.view.record, err);
 	if (r < 0)
 		return r;
 	r = handle_load_spec(&h, &spec, err);

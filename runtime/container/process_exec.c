@@ -20,9 +20,8 @@
 #include "util/fd.h"
 #include "util/log.h"
 
-static int do_labels(void *ctx, struct error *err)
+int process_labels(struct process *p, struct error *err)
 {
-	struct process *p = ctx;
 	int r;
 
 	if (p->plan->apparmor_profile && *p->plan->apparmor_profile) {
@@ -33,6 +32,11 @@ static int do_labels(void *ctx, struct error *err)
 	if (p->plan->selinux_label && *p->plan->selinux_label)
 		return lsm_selinux_exec(p->proc_fd, p->plan->selinux_label, err);
 	return 0;
+}
+
+static int do_labels(void *ctx, struct error *err)
+{
+	return process_labels(ctx, err);
 }
 
 /*

@@ -51,6 +51,8 @@ struct process {
  * working directory, and the executable, judged with the rights the process will have.
  */
 int process_prepare(struct process *p, struct error *err);
+/* Labels for the next execve. At create as well: an unknown one is an error of create. */
+int process_labels(struct process *p, struct error *err);
 /*
  * After the gate. Returns only on failure: negative when a step failed, which the
  * starter must hear of, or PROCESS_E_EXEC when execve itself did (a bad ELF file, a missing

@@ -339,7 +339,10 @@ int process_prepare(struct process *p, struct error *err)
 	free(saved);
 	if (r < 0)
 		return r;
-	if (k < 0)
+	if (k < 0) {
 		*err = undo;
-	return k;
+		return k;
+	}
+	/* Set again right before the execve; tried here, because an unknown one is an error of create. */
+	return process_labels(p, err);
 }

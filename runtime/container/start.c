@@ -4,6 +4,7 @@
 #include "container/start.h"
 
 #include "container/proto.h"
+#include "monitor/supervise.h"
 
 int start_verified(int sock, pid_t pid, int proc_fd, const struct state_expect *want, const char **ret_how,
 		   struct error *err)
@@ -32,5 +33,51 @@ int start_verified(int sock, pid_t pid, int proc_fd, const struct state_expect *
 	r = proto_await_end(sock, err);
 	if (r == 0 && want->set)
 		r = verify_exec(&v, want, ret_how, err);
+	return r;
+}
+
+int start_supervised(int sock, struct link *l, struct link_msg *msg, int pidfd, int proc_fd,
+		     const struct state_expect *want, const char **ret_how, struct error *err)
+{
+	struct link_msg answer;
+	int fds[LINK_FDS_MAX];
+	pid_t pid = msg->pid;
+	int r;
+
+	r = supervise_ask(l, msg, &pidfd, pidfd >= 0, &answer, fds, err);
+	if (r < 0)
+		return r;
+	link_close_fds(fds);
+	/* Tracing is forbidden here, to both of us. */
+	if (answer.flags & LINK_F_UNTRACED)
+		return start_verified(sock, pid, proc_fd, want, ret_how, err);
+	r = proto_send(sock, PROTO_START, 0, err);
+	if (r == 0)
+		r = proto_expect(sock, PROTO_STARTED, "the container's first process", NULL, err);
+	/* A step that fails tells its reason here; the end of the connection is the execve. */
+	if (r == 0)
+		r = proto_await_end(sock, err);
+	if (r == 0)
+		r = link_expect(l, LINK_OK, "the container's supervisor", &answer, fds, err);
+	if (r < 0)
+		return r;
+	link_close_fds(fds);
+	*ret_how = "exec-stop";
+	return 0;
+}
+
+int start_container(int sock, int dir_fd, int proc_fd, const struct state_record *rec, const char **ret_how,
+		    struct error *err)
+{
+	struct link_msg msg = { .type = LINK_START, .pid = rec->pid };
+	struct link l = LINK_NULL;
+	int r;
+
+	if (rec->supervisor_pid == 0)
+		return start_verified(sock, rec->pid, proc_fd, &rec->expect, ret_how, err);
+	r = supervise_open(dir_fd, &l, err);
+	if (r == 0)
+		r = start_supervised(sock, &l, &msg, -EBADF, proc_fd, &rec->expect, ret_how, err);
+	supervise_close(&l);
 	return r;
 }

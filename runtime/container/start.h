@@ -12,3 +12,16 @@
  */
 int start_verified(int sock, pid_t pid, int proc_fd, const struct state_expect *want, const char **ret_how,
 		   struct error *err);
+
+struct link;
+struct link_msg;
+struct state_record;
+/*
+ * The same for a process that has a supervisor, which does the looking: msg is what it is asked for
+ * (START, or PROCESS with the descriptor of the process).
+ */
+int start_supervised(int sock, struct link *l, struct link_msg *msg, int pidfd, int proc_fd,
+		     const struct state_expect *want, const char **ret_how, struct error *err);
+/* Init, whichever way its record says. */
+int start_container(int sock, int dir_fd, int proc_fd, const struct state_record *rec, const char **ret_how,
+		    struct error *err);

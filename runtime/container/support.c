@@ -3,6 +3,7 @@
  * record's cgroup, filters, waiting, and the release of everything a container had.
  */
 #include "container/create_steps.h"
+#include "container/session.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -105,6 +106,7 @@ void record_to_cgroup(const struct state_record *rec, struct cgroup *ret)
 		.layout = (enum cgroup_layout)rec->cgroup_layout,
 		.manager = (enum cgroup_manager)rec->cgroup_manager,
 		.scope = rec->cgroup_scope,
+		.user_scope = rec->cgroup_user_scope,
 	};
 	for (i = 0; i < rec->n_cgroup_dirs && i < CGROUP_DIRS_MAX; i++)
 		ret->dirs[ret->n_dirs++] = (struct cgroup_dir){
@@ -121,6 +123,7 @@ int record_set_cgroup(struct state_record *rec, const struct cgroup *cg, struct 
 	rec->cgroup_layout = (int)cg->layout;
 	rec->cgroup_manager = (int)cg->manager;
 	rec->cgroup_scope = cg->scope ? arena_strdup(&rec->arena, cg->scope) : NULL;
+	rec->cgroup_user_scope = cg->user_scope;
 	rec->cgroup_dirs = arena_calloc(&rec->arena, cg->n_dirs + 1, sizeof(*rec->cgroup_dirs));
 	if (!rec->cgroup_dirs || (cg->scope && !rec->cgroup_scope))
 		return error_oom(err);
@@ -332,6 +335,11 @@ int container_release(int root_fd, const char *id, const struct state_record *re
 		return r;
 	if (rec && rec->intel_rdt_group) {
 		r = rdt_remove(rec->intel_rdt_group, err);
+		if (r < 0)
+			return r;
+	}
+	if (rec && rec->session) {
+		r = session_release(rec->session, err);
 		if (r < 0)
 			return r;
 	}

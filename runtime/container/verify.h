@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "container/process_exec.h"
+#include "monitor/verify_status.h"
 #include "state/state.h"
 
 struct verify {
@@ -32,5 +33,3 @@ int verify_begin(pid_t pid, int proc_fd, struct verify *ret, struct error *err);
  * and the error names the control. *ret_how: "exec-stop" or "after-exec", static.
  */
 int verify_exec(struct verify *v, const struct state_expect *want, const char **ret_how, struct error *err);
-/* The comparison alone, with the running process; for explain. */
-int verify_compare(int proc_fd, pid_t pid, const struct state_expect *want, struct error *err);

@@ -239,7 +239,7 @@ enum egress_judgement egress_names_judge(const struct egress_names *n, const uin
 	for (i = 0; i < n->n_never; i++)
 		if (egress_name_net_has(&n->never[i], address))
 			return EGRESS_ADDRESS_HOST;
-	kind = egress_address_kind(address, &bits);
+	kind = egress_name_address_kind(address, &bits);
 	for (i = 0; kind != EGRESS_ADDRESS_GOOD && i < n->n_open; i++) {
 		/* A range around the private one was not written with the private one in mind. */
 		if (n->open[i].prefix < bits || !egress_name_net_has(&n->open[i], address))

@@ -112,10 +112,10 @@ enum egress_judgement {
 enum egress_judgement egress_names_judge(const struct egress_names *n, const uint8_t address[16]);
 const char *egress_judgement_text(enum egress_judgement j);
 /* Without rules: GOOD, PRIVATE or SPECIAL; of the last two also how many bits their range has. */
-enum egress_judgement egress_address_kind(const uint8_t address[16], unsigned *ret_bits);
+enum egress_judgement egress_name_address_kind(const uint8_t address[16], unsigned *ret_bits);
 bool egress_name_net_has(const struct egress_name_net *net, const uint8_t address[16]);
 /* False: an IPv4 address in an IPv6 record, which no honest server writes. */
-bool egress_address_map(const struct dns_address *a, uint8_t ret[16]);
+bool egress_name_address_map(const struct dns_address *a, uint8_t ret[16]);
 
 /*
  * Opens addresses of a name. Those that were refused by ops are taken out of addresses; *n is what is

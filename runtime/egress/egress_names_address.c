@@ -88,7 +88,7 @@ static enum egress_judgement find_kind(const uint8_t address[16], unsigned *ret_
 	return EGRESS_ADDRESS_GOOD;
 }
 
-enum egress_judgement egress_address_kind(const uint8_t address[16], unsigned *ret_bits)
+enum egress_judgement egress_name_address_kind(const uint8_t address[16], unsigned *ret_bits)
 {
 	uint8_t inner[16] = V4(0, 0, 0, 0);
 	size_t i;
@@ -113,7 +113,7 @@ bool egress_name_net_has(const struct egress_name_net *net, const uint8_t addres
 	return prefix_equal(address, net->address, net->prefix);
 }
 
-bool egress_address_map(const struct dns_address *a, uint8_t ret[16])
+bool egress_name_address_map(const struct dns_address *a, uint8_t ret[16])
 {
 	static const uint8_t v4[16] = V4(0, 0, 0, 0);
 

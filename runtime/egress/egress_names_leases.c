@@ -174,7 +174,7 @@ void egress_names_open(struct egress_names *n, const struct dns_name *name, unsi
 	for (i = 0; i < *n_addresses; i++) {
 		ttl = MAX(MIN(addresses[i].ttl, EGRESS_TTL_MAX), EGRESS_TTL_MIN) + EGRESS_TTL_GRACE;
 		lease.expires = now + ttl * NS_PER_S;
-		if (egress_address_map(&addresses[i], lease.address) &&
+		if (egress_name_address_map(&addresses[i], lease.address) &&
 		    open_one(n, &lease, &count, ret))
 			addresses[kept++] = addresses[i];
 		else

@@ -41,6 +41,7 @@ int ebpf_map_freeze(int map);
  * time: two would mount twice.
  */
 int ebpf_fs_mount(const char *path, struct error *err);
+
 /* Pins in a bpffs. The descriptor of ebpf_obj_get() is close-on-exec. */
 int ebpf_obj_pin(int fd, const char *path);
 int ebpf_obj_get(const char *path);

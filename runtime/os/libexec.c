@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/ns.h"
 #include "util/str.h"
 
 /* The folder of the running program, or -ENOENT when its name does not lead to it. */
@@ -48,7 +49,7 @@ static int check_owner(int fd, const char *what, struct error *err)
 
 	if (fstat(fd, &st) < 0)
 		return error_set(err, -errno, "examine %s", what);
-	if ((st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & S_IWOTH))
+	if ((st.st_uid != 0 && st.st_uid != geteuid() && !ns_uid_unmapped(st.st_uid)) || (st.st_mode & S_IWOTH))
 		return error_text(err, -EPERM, "%s can be changed by others than root: correct its owner and mode", what);
 	return 0;
 }

@@ -53,6 +53,16 @@ static int attach(const struct mount_op *op, int tree_fd, int target_fd, struct 
 	return error_set(err, r, "mount %s:%s", shown_source(op), op->destination);
 }
 
+int mount_id_note(struct mount_op *op, int fd, struct error *err)
+{
+	struct statx st;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0)
+		return error_set(err, -errno, "ask for the number of the mount");
+	op->mount_id = st.stx_mnt_id;
+	return 0;
+}
+
 /* Attaches the finished tree; keeps its descriptor for mount_finish_readonly() when asked. */
 static int finish(struct mount_op *op, int *tree_fd, int target_fd, bool later, struct error *err)
 {
@@ -62,6 +72,8 @@ static int finish(struct mount_op *op, int *tree_fd, int target_fd, bool later, 
 	if (r < 0)
 		return r;
 	r = mount_propagation_apply(op, *tree_fd, err);
+	if (r == 0)
+		r = mount_id_note(op, *tree_fd, err);
 	if (r < 0)
 		return r;
 	if (later)
@@ -251,6 +263,8 @@ static int apply_remount(struct mount_op *op, const struct mount_ctx *ctx, struc
 			return error_set(err, r, "remount %s recursively", op->destination);
 	}
 	r = mount_propagation_apply(op, fd, err);
+	if (r == 0)
+		r = mount_id_note(op, fd, err);
 	if (r == 0 && later)
 		op->tree_fd = take_fd(&fd);
 	return r;

@@ -47,6 +47,7 @@ struct mount_op {
 	 */
 	int tree_fd;
 	const char *label; /* SELinux mount label or NULL */
+	uint64_t mount_id; /* the kernel's number of what mount_apply() attached or changed; 0 = nothing */
 };
 
 #define MOUNT_OP_NULL ((struct mount_op){ .source_fd = -EBADF, .tree_fd = -EBADF, .optional_create = true })
@@ -84,6 +85,8 @@ const char *mount_option_name(size_t i);
  * without own maps, or -EBADF. A source_fd that is a link to be copied stays as it is.
  */
 int mount_tree_prepare(struct mount_op *op, int proc_fd, int userns_fd, struct error *err);
+/* A detached clone of the mount at dir_fd alone, without those below it. */
+int mount_tree_clone(int dir_fd, int *ret_fd, struct error *err);
 /* Opens the bind source (O_PATH, follows links) into op->source_fd; bundle_fd for relative ones. */
 int mount_source_open(struct mount_op *op, int bundle_fd, struct error *err);
 /*

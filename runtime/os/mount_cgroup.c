@@ -1,7 +1,7 @@
 /*
  * /sys/fs/cgroup of a container, by the host's layout. With a cgroup namespace each
- * hierarchy is mounted anew (its root is then the container's cgroup), without one the
- * container's own sub-tree is bound. Which cgroup that is comes from the caller.
+ * hierarchy is mounted anew (its root is then the container's cgroup), without one on v1 the
+ * container's own sub-tree is bound, on v2 the host's tree. Which cgroup that is comes from the caller.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -160,7 +160,7 @@ static int fill_v1(const struct mount_op *op, const struct mount_ctx *ctx, int t
 	return 0;
 }
 
-static int apply_v1(const struct mount_op *op, const struct mount_ctx *ctx, int target_fd,
+static int apply_v1(struct mount_op *op, const struct mount_ctx *ctx, int target_fd,
 		    struct error *err)
 {
 	const struct mount_fs fs = {
@@ -189,10 +189,11 @@ static int apply_v1(const struct mount_op *op, const struct mount_ctx *ctx, int 
 		if (r < 0)
 			return error_set(err, r, "make the folder of the hierarchies read-only");
 	}
-	return mount_propagation_apply(op, fd, err);
+	r = mount_propagation_apply(op, fd, err);
+	return r < 0 ? r : mount_id_note(op, fd, err);
 }
 
-static int apply_unified(const struct mount_op *op, const struct mount_ctx *ctx, int target_fd,
+static int apply_unified(struct mount_op *op, const struct mount_ctx *ctx, int target_fd,
 			 struct error *err)
 {
 	_cleanup_(arena_done) struct arena arena = ARENA_NULL;
@@ -201,7 +202,8 @@ static int apply_unified(const struct mount_op *op, const struct mount_ctx *ctx,
 	const char *const *p;
 	int r;
 
-	for (p = ctx->cgroup_paths; p && *p; p++)
+	/* Without a cgroup namespace /proc/self/cgroup names a folder that is looked for below the whole tree. */
+	for (p = ctx->cgroup_paths; ctx->cgroupns && p && *p; p++)
 		if ((*p)[0] == ':') {
 			r = parse_hierarchy(&arena, *p, &h, err);
 			if (r < 0)
@@ -213,10 +215,11 @@ static int apply_unified(const struct mount_op *op, const struct mount_ctx *ctx,
 	r = mount_attach(fd, target_fd);
 	if (r < 0)
 		return error_set(err, r, "mount the cgroup hierarchy");
-	return mount_propagation_apply(op, fd, err);
+	r = mount_propagation_apply(op, fd, err);
+	return r < 0 ? r : mount_id_note(op, fd, err);
 }
 
-int mount_cgroup_apply(const struct mount_op *op, const struct mount_ctx *ctx, struct error *err)
+int mount_cgroup_apply(struct mount_op *op, const struct mount_ctx *ctx, struct error *err)
 {
 	_cleanup_close_ int target_fd = -EBADF;
 	int r;

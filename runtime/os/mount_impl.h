@@ -86,6 +86,9 @@ static inline int mount_propagation_apply(const struct mount_op *op, int fd, str
 	return 0;
 }
 
+/* mount.c: remembers what is mounted at fd, for mount_verify(). */
+int mount_id_note(struct mount_op *op, int fd, struct error *err);
+
 /* mount_tree.c: the detached clone of the source, made in this mount namespace. */
 int mount_tree_open(const struct mount_op *op, const struct mount_ctx *ctx, int *ret_fd,
 		    struct error *err);
@@ -105,7 +108,7 @@ int mount_target_open(const struct mount_op *op, const struct mount_ctx *ctx, in
 		      int *ret_fd, bool *ret_existed, struct error *err);
 
 /* mount_cgroup.c */
-int mount_cgroup_apply(const struct mount_op *op, const struct mount_ctx *ctx, struct error *err);
+int mount_cgroup_apply(struct mount_op *op, const struct mount_ctx *ctx, struct error *err);
 
 /* mount_copyup.c: the folder's content into the tmpfs, links not followed, other mounts left out.
  */

@@ -103,6 +103,13 @@ static int tree_idmap(const struct mount_op *op, int tree_fd, int proc_fd, int u
 	return 0;
 }
 
+int mount_tree_clone(int dir_fd, int *ret_fd, struct error *err)
+{
+	int r = mount_clone(dir_fd, "", 0, ret_fd);
+
+	return r < 0 ? error_set(err, r, "clone the mount of a folder") : 0;
+}
+
 static bool wants_shared(const struct mount_op *op)
 {
 	size_t i;

@@ -5,6 +5,7 @@
 #include "os/ns.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/magic.h>
 #include <linux/nsfs.h>
@@ -16,6 +17,10 @@
 
 #include "os/procfs.h"
 #include "os/syscalls.h"
+#include "util/fd.h"
+#include "util/parse.h"
+
+#define MAP_MAX ((size_t)64 * 1024)
 
 static const struct ns_type {
 	uint64_t type;
@@ -96,6 +101,90 @@ int ns_is_own(int proc_fd, int fd, uint64_t type, bool *ret, struct error *err)
 		return error_set(err, -errno, "stat %s namespace", ns_type_name(type));
 	*ret = a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 	return 0;
+}
+
+int ns_ids_read(int proc_fd, struct ns_ids *ret, struct error *err)
+{
+	_cleanup_close_ int dir = -EBADF;
+	struct stat st;
+	size_t i;
+	int r;
+
+	static_assert(ELEMENTSOF(ns_types) == NS_TYPES, "one number for each type");
+
+	r = procfs_openat(proc_fd, "self/ns", O_PATH | O_DIRECTORY, &dir, err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < NS_TYPES; i++) {
+		const char *name = ns_types[i].type == CLONE_NEWTIME ? "time_for_children" : ns_types[i].proc_name;
+
+		ret->ino[i] = 0;
+		if (fstatat(dir, name, &st, 0) == 0)
+			ret->ino[i] = st.st_ino;
+		else if (errno != ENOENT)
+			return error_set(err, -errno, "stat the %s namespace of this process", ns_types[i].name);
+	}
+	return 0;
+}
+
+static int expected_ino(const struct ns_join *joined, size_t n, uint64_t type, uint64_t *ret, struct error *err)
+{
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (joined[i].type != type)
+			continue;
+		if (fstat(joined[i].fd, &st) < 0)
+			return error_set(err, -errno, "stat the %s namespace to be joined", ns_type_name(type));
+		*ret = st.st_ino;
+	}
+	return 0;
+}
+
+int ns_ids_compare(const struct ns_ids *now, const struct ns_ids *host, uint64_t created, const struct ns_join *joined,
+		   size_t n_joined, struct error *err)
+{
+	size_t i;
+	int r;
+
+	for (i = 0; i < NS_TYPES; i++) {
+		const char *name = ns_types[i].name;
+		uint64_t want = host->ino[i];
+
+		if (created & ns_types[i].type) {
+			if (now->ino[i] == host->ino[i])
+				return error_text(err, -EPERM,
+						  "verification of namespaces failed: the process is in the %s namespace of its creator",
+						  name);
+			continue;
+		}
+		r = expected_ino(joined, n_joined, ns_types[i].type, &want, err);
+		if (r < 0)
+			return r;
+		if (now->ino[i] != want)
+			return error_text(err, -EPERM,
+					  "verification of namespaces failed: the process is not in the %s namespace that was decided",
+					  name);
+	}
+	return 0;
+}
+
+bool ns_uid_unmapped(uid_t uid)
+{
+	_cleanup_free_ char *map = NULL, *overflow = NULL;
+	struct error ignored = ERROR_NULL;
+	unsigned first, outside, count;
+	uint32_t unmapped;
+
+	if (file_read_all(AT_FDCWD, "/proc/self/uid_map", MAP_MAX, &map, NULL, &ignored) < 0 ||
+	    file_read_all(AT_FDCWD, "/proc/sys/kernel/overflowuid", MAP_MAX, &overflow, NULL, &ignored) < 0)
+		return false;
+	overflow[strcspn(overflow, "\n")] = '\0';
+	if (parse_u32(overflow, &unmapped) < 0 || uid != unmapped)
+		return false;
+	return sscanf(map, "%u %u %u", &first, &outside, &count) == 3 &&
+	       (first != 0 || outside != 0 || count != UINT32_MAX);
 }
 
 int ns_unshare_time(int proc_fd, const struct ns_time_offset *offsets, size_t count,

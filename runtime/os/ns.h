@@ -18,7 +18,7 @@ struct ns_join {
 };
 
 struct ns_spec {
-	uint64_t create; /* CLONE_NEW* to make; CLONE_NEWTIME and CLONE_NEWCGROUP are unshared later by the child */
+	uint64_t create; /* CLONE_NEW* to make; some (cgroup, time) are left to the child, later */
 	struct ns_join join[NS_JOIN_MAX];
 	size_t n_join;
 };
@@ -27,6 +27,25 @@ struct ns_spec {
 int ns_open(const char *path, uint64_t type, int *ret_fd, struct error *err);
 /* Whether two namespaces (descriptor, and our own of that type) are the same inode. */
 int ns_is_own(int proc_fd, int fd, uint64_t type, bool *ret, struct error *err);
+/* Numbers of a process's namespaces: enough to tell whose they are. */
+#define NS_TYPES 8
+struct ns_ids {
+	uint64_t ino[NS_TYPES]; /* in the order of the types' table; 0 = the kernel has no such type */
+};
+/* Of this process; of time the one that its children get. */
+int ns_ids_read(int proc_fd, struct ns_ids *ret, struct error *err);
+/*
+ * now against what was decided: types in created must differ from host, joined ones be the descriptor's,
+ * all others stay host's. -EPERM names the type.
+ */
+int ns_ids_compare(const struct ns_ids *now, const struct ns_ids *host, uint64_t created, const struct ns_join *joined,
+		   size_t n_joined, struct error *err);
+/*
+ * Whether that owner of a file has no id in this user namespace: the host's root, mostly. There
+ * we have no more rights than the user who made it. False in the initial one, where
+ * the id belongs to somebody.
+ */
+bool ns_uid_unmapped(uid_t uid);
 const char *ns_type_name(uint64_t type); /* "pid", "network", … as in the OCI table */
 const char *ns_proc_name(uint64_t type); /* "pid", "net", "mnt", … as below /proc/PID/ns */
 

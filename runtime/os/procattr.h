@@ -24,6 +24,10 @@ int sched_apply(const struct sched_op *op, struct error *err);
 int ioprio_apply(int class_, int priority, struct error *err);
 /* "0-3,5": affinity of this process. */
 int affinity_apply(const char *list, struct error *err);
+/* -EPERM when the process may run on a CPU outside of the list. */
+int affinity_verify(pid_t pid, const char *list, struct error *err);
+/* Whether every CPU (or node) of inner is in outer; a text that is no such list is within nothing. */
+bool cpu_list_within(const char *inner, const char *outer);
 /* All possible CPUs: undo an affinity inherited from the caller. Never an error. */
 void affinity_reset(void);
 int personality_apply(unsigned long domain, struct error *err);

@@ -39,10 +39,10 @@ static int parent_mount_private(int dir_fd, unsigned long flags, struct error *e
 	return 0;
 }
 
-int rootfs_prepare(const char *rootfs, unsigned long propagation, int *ret_rootfs_fd,
-		   struct error *err)
+int rootfs_prepare_tree(const char *rootfs, unsigned long propagation, int *tree_fd,
+			int *ret_rootfs_fd, struct error *err)
 {
-	_cleanup_close_ int dir_fd = -EBADF, tree_fd = -EBADF, top_fd = -EBADF;
+	_cleanup_close_ int dir_fd = -EBADF, own_fd = -EBADF, top_fd = -EBADF;
 	int r;
 
 	assert(rootfs && ret_rootfs_fd);
@@ -63,14 +63,22 @@ int rootfs_prepare(const char *rootfs, unsigned long propagation, int *ret_rootf
 		if (r < 0)
 			return r;
 	}
-	r = mount_clone(dir_fd, "", AT_RECURSIVE, &tree_fd);
+	r = *tree_fd < 0 ? mount_clone(dir_fd, "", AT_RECURSIVE, &own_fd) : 0;
 	if (r < 0)
 		return error_set(err, r, "clone the mounts of the container's root %s", rootfs);
-	r = mount_attach(tree_fd, dir_fd);
+	r = mount_attach(*tree_fd < 0 ? own_fd : *tree_fd, dir_fd);
 	if (r < 0)
 		return error_set(err, r, "bind the container's root %s onto itself", rootfs);
-	*ret_rootfs_fd = take_fd(&tree_fd);
+	*ret_rootfs_fd = take_fd(*tree_fd < 0 ? &own_fd : tree_fd);
 	return 0;
+}
+
+int rootfs_prepare(const char *rootfs, unsigned long propagation, int *ret_rootfs_fd,
+		   struct error *err)
+{
+	int none = -EBADF;
+
+	return rootfs_prepare_tree(rootfs, propagation, &none, ret_rootfs_fd, err);
 }
 
 int rootfs_pivot(int rootfs_fd, struct error *err)

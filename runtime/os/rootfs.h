@@ -15,6 +15,8 @@
  * binds rootfs onto itself and returns an O_PATH descriptor of that mount.
  */
 int rootfs_prepare(const char *rootfs, unsigned long propagation, int *ret_rootfs_fd, struct error *err);
+/* The same with a detached mount that takes the place of rootfs; it is taken over on success. */
+int rootfs_prepare_tree(const char *rootfs, unsigned long propagation, int *tree_fd, int *ret_rootfs_fd, struct error *err);
 /* pivot_root(".", ".") into the descriptor, detach the old root. cwd is the new root. */
 int rootfs_pivot(int rootfs_fd, struct error *err);
 /* --no-pivot: MS_MOVE over / and chroot, after unmounting or overmounting host /proc and /sys seen from inside. */

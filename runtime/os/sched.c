@@ -75,6 +75,19 @@ static int list_parse(const char *p, struct bit_list *ret)
 	}
 }
 
+bool cpu_list_within(const char *inner, const char *outer)
+{
+	struct bit_list a, b;
+	size_t i;
+
+	if (list_parse(inner, &a) < 0 || list_parse(outer, &b) < 0)
+		return false;
+	for (i = 0; i < ELEMENTSOF(a.words); i++)
+		if (a.words[i] & ~b.words[i])
+			return false;
+	return true;
+}
+
 int sched_apply(const struct sched_op *op, struct error *err)
 {
 	struct sched_attributes attr = {
@@ -115,6 +128,23 @@ int affinity_apply(const char *list, struct error *err)
 	/* The kernel ignores CPUs that do not exist, as long as one remains. */
 	if (syscall(SYS_sched_setaffinity, 0, sizeof(cpus.words), cpus.words) < 0)
 		return error_set(err, -errno, "set CPU affinity %s", list);
+	return 0;
+}
+
+int affinity_verify(pid_t pid, const char *list, struct error *err)
+{
+	struct bit_list now = { 0 }, want;
+	size_t i;
+	int r = list_parse(list, &want);
+
+	if (r < 0)
+		return error_text(err, r, "CPU list \"%s\" is not of the form 0-3,5", list);
+	if (syscall(SYS_sched_getaffinity, pid, sizeof(now.words), now.words) < 0)
+		return error_set(err, -errno, "read the CPU affinity of process %d", pid);
+	for (i = 0; i < ELEMENTSOF(now.words); i++)
+		if (now.words[i] & ~want.words[i])
+			return error_text(err, -EPERM, "verification of cpu affinity failed: the process may run outside of %s",
+					  list);
 	return 0;
 }
 

@@ -113,6 +113,8 @@ struct plan {
  */
 int plan_build(const struct spec *spec, const struct plan_request *req, struct plan **ret,
 	       struct error *err);
+/* Whether the container has a namespace of that type (CLONE_NEW*) that is made or joined. */
+bool plan_has_ns(const struct plan *p, uint64_t type);
 struct plan *plan_free(struct plan *p);
 static inline void plan_freep(struct plan **p)
 {

@@ -98,3 +98,13 @@ int plan_make_namespaces(struct plan *p, const struct plan_request *req, struct 
 	p->n_net_devices = l->net_devices.count;
 	return copy_time_offsets(p, &l->time_offsets, err);
 }
+
+bool plan_has_ns(const struct plan *p, uint64_t type)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_ns_join; i++)
+		if (p->ns_join[i].type == type)
+			return true;
+	return (p->ns_create & type) != 0;
+}

@@ -103,7 +103,7 @@ struct policy_profile {
 	struct { struct policy_value max[POLICY_RLIMITS], excess; } rlimits;
 	struct {
 		struct policy_limit tmpfs_size;
-		struct policy_value tmpfs_inodes, session_size, session_inodes, excess;
+		struct policy_value tmpfs_inodes, session_size, session_inodes, session_keep, excess;
 	} disk;
 	struct {
 		struct policy_limit container, exec;
@@ -153,6 +153,7 @@ struct policy_request {
 	struct opt_u64 audit_output; /* bytes */
 	struct opt_bool session; /* the root filesystem */
 	struct strv session_paths;
+	struct opt_bool session_keep;
 	bool has_egress; /* then the rules are all that may leave */
 	struct policy_rule *egress;
 	size_t n_egress;
@@ -229,7 +230,8 @@ struct policy_grant {
 	const struct policy_rule **egress;
 	size_t n_egress;
 	uint64_t audit_output; /* bytes for each command */
-	bool session_rootfs;
+	bool session_rootfs, session_keep;
+	uint64_t session_size, session_inodes;
 	const char *const *session_paths;
 	size_t n_session_paths;
 };

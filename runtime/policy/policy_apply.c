@@ -30,7 +30,7 @@ static bool passthrough(struct policy_work *w)
 static bool asks_anything(const struct policy_request *r)
 {
 	return r->memory.set || r->time_container.set || r->time_exec.set || r->audit_output.set ||
-	       r->session.set || r->session_paths.count || r->has_egress;
+	       r->session.set || r->session_paths.count || r->session_keep.set || r->has_egress;
 }
 
 /* Annotations that make the runtime act on the host or keep its groups; images can bring them. */

@@ -34,7 +34,7 @@ const char policy_builtin_text[] =
 /* nice and rtprio would let a process starve the host without any capability. */
 " \"rlimits\": {\"core\": 0, \"nofile\": 65536, \"nice\": 0, \"rtprio\": 0, \"excess\": \"clamp\"},"
 " \"disk\": {\"tmpfs\": {\"default\": \"auto\", \"max\": \"auto\", \"inodes\": 100000},"
-"  \"session\": {\"size\": \"10GiB\", \"inodes\": 500000}, \"excess\": \"clamp\"},"
+"  \"session\": {\"size\": \"10GiB\", \"inodes\": 500000, \"keep\": false}, \"excess\": \"clamp\"},"
 " \"time\": {\"container\": {\"default\": \"1h\", \"max\": \"1h\"}, \"exec\": {\"default\": \"off\", \"max\": \"off\"},"
 "  \"grace\": \"10s\", \"excess\": \"clamp\", \"accept\": []},"
 " \"egress\": {\"allow\": [], \"accept\": []},"

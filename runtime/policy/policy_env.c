@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "policy/policy_env.h"
-#include "policy/policy_env_internal.h"
+#include "util/secrets.h"
 #include "util/str.h"
 
 #define NAME_SHOWN	128
@@ -24,8 +24,8 @@ const struct enum_table policy_env_reasons = ENUM_TABLE("reason", reason_entries
 
 /* One entry on its way. */
 struct judged {
-	struct env_text name, value;
-	struct env_name known; /* the name, read */
+	struct secret_text name, value;
+	struct secret_name known; /* the name, read */
 	enum policy_env_verdict verdict;
 	enum policy_env_reason reason;
 	const char *rule;
@@ -41,13 +41,13 @@ static int withhold(struct judged *j, enum policy_env_reason reason, const char 
 	return 0;
 }
 
-static const char *listed(const struct strv *list, struct env_text name, bool wide, bool fold)
+static const char *listed(const struct strv *list, struct secret_text name, bool wide, bool fold)
 {
 	size_t i;
 
 	for (i = 0; i < list->count; i++)
 		if ((strchr(list->items[i], '*') != NULL) == wide &&
-		    env_match(list->items[i], name, fold))
+		    secret_match(list->items[i], name, fold))
 			return list->items[i];
 	return NULL;
 }
@@ -57,17 +57,17 @@ static int proxy_rewrite(struct judged *j, struct arena *arena)
 {
 	char *s;
 
-	if (!env_name_proxy(&j->known) || !memchr(j->value.s, '@', j->value.len))
+	if (!secret_name_proxy(&j->known) || !memchr(j->value.s, '@', j->value.len))
 		return 0;
 	s = arena_alloc(arena, j->name.len + 1 + j->value.len + 1);
 	if (!s)
 		return -ENOMEM;
 	memcpy(s, j->name.s, j->name.len);
 	s[j->name.len] = '=';
-	if (!env_proxy_strip(j->value, s + j->name.len + 1))
+	if (!secret_proxy_strip(j->value, s + j->name.len + 1))
 		return 0;
 	/* What is left is judged like any value. */
-	j->value = (struct env_text){ s + j->name.len + 1, strlen(s + j->name.len + 1) };
+	j->value = (struct secret_text){ s + j->name.len + 1, strlen(s + j->name.len + 1) };
 	j->rewritten = s;
 	j->verdict = POLICY_ENV_REWRITE;
 	j->reason = POLICY_ENV_BY_VALUE;
@@ -89,45 +89,45 @@ static bool judge_lists(const struct policy_env_rules *rules, struct judged *j, 
 	return deny || allowed;
 }
 
-static int judge(const struct policy_env_rules *rules, const struct env_index *ix,
+static int judge(const struct policy_env_rules *rules, const struct secret_index *ix,
 		 struct arena *arena, struct judged *j)
 {
-	enum env_standing standing;
+	enum secret_standing standing;
 	const char *rule, *list;
 	bool wide;
 
 	if (judge_lists(rules, j, &wide))
 		return 0;
-	env_name_init(ix, &j->known, j->name);
-	standing = env_name_standing(ix, &j->known, &list);
-	if (rules->only_listed && !wide && standing != ENV_BASIC)
+	secret_name_init(ix, &j->known, j->name);
+	standing = secret_name_standing(ix, &j->known, &list);
+	if (rules->only_listed && !wide && standing != SECRET_BASIC)
 		return withhold(j, POLICY_ENV_BY_LIST, "");
 	/* A secret in the place of a name, or an entry without a name. */
-	rule = j->name.len >= SECRET_NAME_MIN ? env_value_rule(ix, j->name) : NULL;
+	rule = j->name.len >= SECRET_NAME_MIN ? secret_value_rule(ix, j->name) : NULL;
 	if (rule)
 		return withhold(j, POLICY_ENV_BY_VALUE, rule);
 	if (proxy_rewrite(j, arena) < 0)
 		return -ENOMEM;
-	rule = env_value_rule(ix, j->value);
+	rule = secret_value_rule(ix, j->value);
 	if (rule)
 		return withhold(j, POLICY_ENV_BY_VALUE, rule);
 	/* What points nowhere gives nothing. */
-	if (standing == ENV_POINTER && j->value.len && !env_is(j->value, "/DEV/NULL"))
+	if (standing == SECRET_POINTER && j->value.len && !secret_is(j->value, "/DEV/NULL"))
 		return withhold(j, POLICY_ENV_BY_POINTER, list);
-	if (wide || standing == ENV_BASIC || standing == ENV_STAYS)
+	if (wide || standing == SECRET_BASIC || standing == SECRET_STAYS)
 		return 0;
-	rule = env_name_rule(&j->known, j->value);
+	rule = secret_name_rule(&j->known, j->value);
 	return rule ? withhold(j, POLICY_ENV_BY_NAME, rule) : 0;
 }
 
 /* The name as it may be shown; a secret in its place must not reach the log. */
-static char *name_shown(const struct env_index *ix, struct env_text name, size_t index,
+static char *name_shown(const struct secret_index *ix, struct secret_text name, size_t index,
 			struct arena *arena)
 {
 	char shown[NAME_SHOWN + 4];
 	size_t i, n = 0, len;
 
-	if (!name.len || env_value_rule(ix, name))
+	if (!name.len || secret_value_rule(ix, name))
 		return arena_printf(arena, "variable %zu", index);
 	for (i = 0; i < name.len; i += len) {
 		len = str_utf8_len(name.s + i, name.len - i);
@@ -149,12 +149,12 @@ int policy_env_apply(const struct policy_env_rules *rules, char *const *env, siz
 		     struct policy_env_report *ret, struct error *err)
 {
 	struct policy_env_report report = { 0 };
-	struct env_index ix;
+	struct secret_index ix;
 	size_t i, kept = 0;
 	char **out;
 
 	assert(rules && arena && ret_env && ret_n && ret && (env || n == 0));
-	env_index_init(&ix);
+	secret_index_init(&ix);
 	out = arena_calloc(arena, n + 1, sizeof(*out));
 	report.items = arena_calloc(arena, n + 1, sizeof(*report.items));
 	if (!out || !report.items)
@@ -166,11 +166,11 @@ int policy_env_apply(const struct policy_env_rules *rules, char *const *env, siz
 		struct policy_env_change *c = &report.items[report.count];
 
 		/* Not cleared whole: it is large, and only what is written is read. */
-		j.name = (struct env_text){ env[i], name_len };
+		j.name = (struct secret_text){ env[i], name_len };
 		j.verdict = POLICY_ENV_KEEP;
 		j.rewritten = NULL;
-		j.value = equals ? (struct env_text){ equals + 1, strlen(equals + 1) }
-				 : (struct env_text){ env[i] + name_len, 0 };
+		j.value = equals ? (struct secret_text){ equals + 1, strlen(equals + 1) }
+				 : (struct secret_text){ env[i] + name_len, 0 };
 		if (judge(rules, &ix, arena, &j) < 0)
 			return error_oom(err);
 		if (j.verdict != POLICY_ENV_DROP)

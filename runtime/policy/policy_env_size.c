@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "policy/policy_env.h"
-#include "policy/policy_env_internal.h"
+#include "util/secrets.h"
 
 #define STRING_MAX	((size_t)131072) /* MAX_ARG_STRLEN with pages of 4 KiB, the NUL included */
 #define TOTAL_MIN	((uint64_t)131072) /* ARG_MAX: what a small stack limit cannot undercut */
@@ -23,14 +23,14 @@ struct largest {
 };
 
 /* Whether the name may be shown: a secret can stand in its place. */
-static bool is_plain_name(struct env_text name)
+static bool is_plain_name(struct secret_text name)
 {
-	struct env_index ix;
+	struct secret_index ix;
 
-	if (!name.len || name.len > NAME_MAX_SHOWN || env_run(ENV_ANY, name) < name.len)
+	if (!name.len || name.len > NAME_MAX_SHOWN || secret_run(SECRET_ANY, name) < name.len)
 		return false;
-	env_index_init(&ix);
-	return !env_value_rule(&ix, name);
+	secret_index_init(&ix);
+	return !secret_value_rule(&ix, name);
 }
 
 /* "argument 3", "environment variable PROMPT": an argument may be a secret, so it is counted. */
@@ -39,7 +39,7 @@ static void describe(const struct largest *l, char *ret, size_t room)
 	const char *equals = l->entry ? strchr(l->entry, '=') : NULL;
 	size_t n = equals ? (size_t)(equals - l->entry) : 0;
 
-	if (is_plain_name((struct env_text){ l->entry, n }))
+	if (is_plain_name((struct secret_text){ l->entry, n }))
 		snprintf(ret, room, "environment variable %.*s", (int)n, l->entry);
 	else
 		snprintf(ret, room, "%s %zu", l->entry ? "environment variable number" : "argument",

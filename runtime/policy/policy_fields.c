@@ -152,7 +152,8 @@ OBJECT(tmpfs,
 	LEAF("inodes", policy_get_count, disk.tmpfs_inodes));
 OBJECT(session,
 	LEAF("size", policy_get_bytes, disk.session_size),
-	LEAF("inodes", policy_get_count, disk.session_inodes));
+	LEAF("inodes", policy_get_count, disk.session_inodes),
+	LEAF("keep", policy_get_flag, disk.session_keep));
 OBJECT(disk,
 	SECTION("tmpfs", tmpfs),
 	SECTION("session", session),

@@ -71,6 +71,32 @@ static void decide_output(struct policy_work *w)
 		    policy_bytes_text(g, w->v->grant.audit_output));
 }
 
+/* What outlives the container takes the host's space: the operator's to allow. */
+static void decide_keep(struct policy_work *w)
+{
+	const struct policy_value *rule = &w->profile->disk.session_keep;
+	const struct opt_bool *asked = &w->req->session_keep;
+
+	w->v->grant.session_keep = rule->n != 0 && !(asked->set && !asked->value);
+	if (!asked->set)
+		return;
+	if (asked->value && !rule->n)
+		policy_refuse(w->v, "session", rule, "a session that is kept", "set %s to true", policy_place(w->v, rule));
+	else
+		policy_note(w->v, "session", POLICY_KEPT, rule, asked->value ? "kept after delete" : "not kept after delete",
+			    asked->value ? "kept after delete" : "not kept after delete");
+}
+
+/* "/" in a list stands for the root filesystem. */
+static void decide_root(struct policy_work *w, const char *const *paths, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (str_eq(paths[i], "/"))
+			w->v->grant.session_rootfs = true;
+}
+
 static void decide_session(struct policy_work *w)
 {
 	const struct policy_value *rule = &w->profile->mounts.session;
@@ -83,6 +109,9 @@ static void decide_session(struct policy_work *w)
 			      policy_place(w->v, rule));
 		return;
 	}
+	decide_keep(w);
+	w->v->grant.session_size = w->profile->disk.session_size.n;
+	w->v->grant.session_inodes = w->profile->disk.session_inodes.n;
 	w->v->grant.session_rootfs = req->session.set && req->session.value;
 	if (w->v->grant.session_rootfs)
 		policy_note(w->v, "session", POLICY_KEPT, rule, "the root filesystem",
@@ -100,6 +129,7 @@ static void decide_session(struct policy_work *w)
 		paths[i] = req->session_paths.items[i - n];
 		policy_note(w->v, "session", POLICY_KEPT, rule, paths[i], paths[i]);
 	}
+	decide_root(w, paths, all);
 	w->v->grant.session_paths = paths;
 	w->v->grant.n_session_paths = all;
 }

@@ -111,6 +111,13 @@ static int read_session(const char *key, const char *text, struct arena *arena,
 	return 0;
 }
 
+static int read_session_keep(const char *key, const char *text, struct arena *arena _unused_, struct policy_request *req,
+			     struct error *err)
+{
+	req->session_keep.set = true;
+	return parse_bool(text, &req->session_keep.value) == 0 ? 0 : bad(key, text, "is neither true nor false", err);
+}
+
 static int read_egress(const char *key, const char *text, struct arena *arena,
 		       struct policy_request *req, struct error *err)
 {
@@ -149,6 +156,7 @@ static const struct {
 	{ PREFIX "time.exec", read_time_exec },
 	{ PREFIX "memory", read_memory },
 	{ PREFIX "session", read_session },
+	{ PREFIX "session.keep", read_session_keep },
 	{ PREFIX "audit.output", read_audit_output },
 };
 

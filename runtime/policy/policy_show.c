@@ -241,8 +241,6 @@ const char *policy_not_enforced(const struct policy_profile *p, size_t i)
 		{ true, "egress: connections and DNS are not restricted" },
 		{ p->audit.exec.n || p->audit.output_max_bytes.n || p->audit.redact.list.count,
 		  "audit: commands and their output are not recorded" },
-		{ p->mounts.session.list.count > 0,
-		  "session: changes to mounts.session reach the original at once" },
 	};
 	size_t k;
 

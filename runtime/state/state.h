@@ -24,6 +24,22 @@ enum state_conditions {
 
 struct state_cgroup_dir { char *controllers, *path; bool created; };
 
+/* A limit as it was written to a file of the container's cgroup. */
+struct state_limit {
+	char *controller; /* "" = the v2 hierarchy */
+	char *file, *value;
+};
+struct state_limits {
+	struct state_limit *items;
+	size_t count;
+};
+
+/* What was read back from the kernel before the first instruction; numbers of things compared. */
+struct state_readback {
+	bool set;
+	uint64_t limits, namespaces, mounts, paths;
+};
+
 /* What its first process must be after execve; set false: nothing is demanded. */
 struct state_expect {
 	bool set;
@@ -51,10 +67,18 @@ struct state_record {
 	struct state_cgroup_dir *cgroup_dirs;
 	size_t n_cgroup_dirs;
 	char *cgroup_scope;
+	bool cgroup_user_scope; /* of the user's systemd */
 	char *profile; /* of the policy */
 	struct state_expect expect;
+	struct state_limits limits; /* in force since create or the last update */
+	struct state_readback readback;
 	char *verified; /* how expect was checked: "exec-stop", "after-exec"; NULL = not yet */
+	pid_t supervisor_pid; /* 0 = none stands beside it */
+	unsigned long long supervisor_start;
+	char *audit_log; /* its name; NULL = none */
+	uint64_t time_limit, time_exec, time_grace; /* ns; of the container, of each exec; UINT64_MAX = none, all 0 = not set */
 	char *affinity; /* CPU list that all its processes get; NULL = leave */
+	char *session; /* folder of its session; NULL = none */
 	char *intel_rdt_group; /* group made by us, to be removed; NULL = none */
 	struct { char **keys; char **values; size_t count; } annotations;
 };
@@ -119,4 +143,8 @@ void state_list_free(char **ids);
 #define STATE_GATE_FILE "start.sock"
 #define STATE_POLICY_FILE "policy.json" /* the profile as it was at create, nothing inherited */
 #define STATE_VERDICT_FILE "verdict.json" /* what the policy decided */
+#define STATE_LATER_FILE "later.json" /* what it decided about exec and update, a document on each line */
+#define STATE_CONTROL_FILE "control.sock" /* of its supervisor, while that lives */
+#define STATE_MONITOR_FILE "monitor.json" /* what the monitor is told */
+#define STATE_EXIT_FILE "exit.json" /* how it ended */
 #define STATE_NOTIFY_DIR "notify" /* seen by the container: its socket for sd_notify(3) */

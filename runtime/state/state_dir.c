@@ -199,6 +199,8 @@ static bool is_ours(const char *name)
 	return str_eq(name, STATE_FILE) || str_eq(name, STATE_CONFIG_FILE) ||
 	       str_eq(name, STATE_GATE_FILE) || str_eq(name, STATE_POLICY_FILE) ||
 	       str_eq(name, STATE_VERDICT_FILE) || str_eq(name, STATE_NOTIFY_DIR) ||
+	       str_eq(name, STATE_LATER_FILE) || str_eq(name, STATE_CONTROL_FILE) || str_eq(name, STATE_MONITOR_FILE) ||
+	       str_eq(name, STATE_EXIT_FILE) ||
 	       str_after(name, FILE_TEMP_PREFIX);
 }
 

@@ -11,25 +11,25 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "state/state_proof.h"
+#include "state/state_version.h"
 #include "util/fd.h"
 #include "util/json_dispatch.h"
-#include "util/json_write.h"
 #include "util/str.h"
-
-/* Raised when an older agentrun would misunderstand the file, not for each new member. */
-#define STATE_VERSION 1
 
 /* The document as it stands; struct state_record is what others see. */
 struct state_doc {
 	struct opt_u64 version;
 	char *id, *oci_version, *bundle, *rootfs, *owner, *created;
-	int64_t pid;
-	uint64_t pid_start;
-	bool pid_ns_private, systemd_cgroup, rootless, no_new_keyring, terminal;
+	int64_t pid, supervisor_pid;
+	uint64_t pid_start, supervisor_start, time_limit, time_exec, time_grace;
+	bool pid_ns_private, systemd_cgroup, rootless, no_new_keyring, terminal, cgroup_user_scope;
 	uint32_t cgroup_layout, cgroup_manager;
 	struct json_list cgroup_dirs;
-	char *cgroup_scope, *intel_rdt_group, *affinity, *verified, *profile;
+	char *cgroup_scope, *session, *intel_rdt_group, *affinity, *verified, *profile, *audit_log;
 	struct state_expect *expect;
+	struct json_list limits;
+	struct state_readback *readback;
 	struct str_map annotations;
 };
 
@@ -85,10 +85,20 @@ static const struct json_field doc_fields[] = {
 	FIELD("cgroupManager", cgroup_manager, json_get_u32, 0, NULL),
 	FIELD("cgroupDirs", cgroup_dirs, json_get_list, 0, &cgroup_dir_type),
 	FIELD("cgroupScope", cgroup_scope, json_get_string, 0, NULL),
+	FIELD("cgroupUserScope", cgroup_user_scope, json_get_bool, 0, NULL),
+	FIELD("session", session, json_get_string, 0, NULL),
 	FIELD("intelRdtGroup", intel_rdt_group, json_get_string, 0, NULL),
 	FIELD("affinity", affinity, json_get_string, 0, NULL),
 	FIELD("expect", expect, json_get_object_ptr, 0, &expect_type),
+	FIELD("limits", limits, json_get_list, 0, &state_limit_type),
+	FIELD("readBack", readback, json_get_object_ptr, 0, &state_readback_type),
 	FIELD("profile", profile, json_get_string, 0, NULL),
+	FIELD("supervisorPid", supervisor_pid, json_get_i64, 0, NULL),
+	FIELD("supervisorStart", supervisor_start, json_get_u64, 0, NULL),
+	FIELD("auditLog", audit_log, json_get_string, 0, NULL),
+	FIELD("timeLimit", time_limit, json_get_u64, 0, NULL),
+	FIELD("timeExec", time_exec, json_get_u64, 0, NULL),
+	FIELD("timeGrace", time_grace, json_get_u64, 0, NULL),
 	FIELD("verified", verified, json_get_string, 0, NULL),
 	FIELD("annotations", annotations, json_get_str_map, 0, NULL),
 	{ 0 },
@@ -125,8 +135,10 @@ static int check_doc(const struct state_doc *doc, struct error *err)
 	if (r < 0)
 		return error_prefix(err, "%s: id", STATE_FILE);
 	if (doc->pid < 0 || doc->pid > INT_MAX)
-		return error_text(err, -EINVAL, "%s: pid: %lld is no process id", STATE_FILE,
-				  (long long)doc->pid);
+		return error_text(err, -EINVAL, "%s: pid: %lld is no process id", STATE_FILE, (long long)doc->pid);
+	if (doc->supervisor_pid < 0 || doc->supervisor_pid > INT_MAX)
+		return error_text(err, -EINVAL, "%s: supervisorPid: %lld is no process id", STATE_FILE,
+				  (long long)doc->supervisor_pid);
 	if (doc->cgroup_layout > INT_MAX || doc->cgroup_manager > INT_MAX)
 		return error_text(err, -EINVAL, "%s: cgroupLayout, cgroupManager: out of range",
 				  STATE_FILE);
@@ -134,6 +146,8 @@ static int check_doc(const struct state_doc *doc, struct error *err)
 		return error_text(err, -EINVAL,
 				  "%s: bundle, rootfs: must be absolute paths without \"..\"",
 				  STATE_FILE);
+	if (doc->session && !is_plain_path(doc->session))
+		return error_text(err, -EINVAL, "%s: session: must be an absolute path without \"..\"", STATE_FILE);
 	for (i = 0; i < doc->cgroup_dirs.count; i++)
 		if (!is_plain_path(dirs[i].path))
 			return error_text(
@@ -228,14 +242,27 @@ int state_parse(const char *data, size_t len, struct state_record **ret, struct 
 	rec->cgroup_dirs = doc.cgroup_dirs.items;
 	rec->n_cgroup_dirs = doc.cgroup_dirs.count;
 	rec->cgroup_scope = doc.cgroup_scope;
+	rec->cgroup_user_scope = doc.cgroup_user_scope;
+	rec->session = doc.session;
 	rec->intel_rdt_group = doc.intel_rdt_group;
 	rec->affinity = doc.affinity;
 	rec->verified = doc.verified;
+	rec->supervisor_pid = (pid_t)doc.supervisor_pid;
+	rec->supervisor_start = doc.supervisor_start;
+	rec->audit_log = doc.audit_log;
+	rec->time_limit = doc.time_limit;
+	rec->time_exec = doc.time_exec;
+	rec->time_grace = doc.time_grace;
 	rec->profile = doc.profile;
 	if (doc.expect) {
 		rec->expect = *doc.expect;
 		rec->expect.set = true;
 	}
+	if (doc.readback) {
+		rec->readback = *doc.readback;
+		rec->readback.set = true;
+	}
+	rec->limits = (struct state_limits){ .items = doc.limits.items, .count = doc.limits.count };
 	*ret = take_ptr(rec);
 	return 0;
 }
@@ -277,76 +304,6 @@ int state_read(int dir_fd, struct state_record **ret, struct error *err)
 	else
 		r = state_parse(data, len, ret, err);
 	return r < 0 ? name_folder(dir_fd, err) : 0;
-}
-
-static void write_lists(struct json_writer *w, const struct state_record *rec)
-{
-	size_t i;
-
-	json_array_begin(w, "cgroupDirs");
-	for (i = 0; i < rec->n_cgroup_dirs; i++) {
-		json_object_begin(w, NULL);
-		json_string(w, "controllers", rec->cgroup_dirs[i].controllers);
-		json_string(w, "path", rec->cgroup_dirs[i].path);
-		json_bool(w, "created", rec->cgroup_dirs[i].created);
-		json_object_end(w);
-	}
-	json_array_end(w);
-	json_object_begin(w, "annotations");
-	for (i = 0; i < rec->annotations.count; i++)
-		json_string(w, rec->annotations.keys[i], rec->annotations.values[i]);
-	json_object_end(w);
-}
-
-static void write_expect(struct json_writer *w, const struct state_expect *e)
-{
-	json_object_begin(w, "expect");
-	json_u64(w, "uid", e->uid);
-	json_u64(w, "gid", e->gid);
-	json_u64(w, "bounding", e->bounding);
-	json_u64(w, "inheritable", e->inheritable);
-	json_u64(w, "ambient", e->ambient);
-	json_bool(w, "noNewPrivileges", e->no_new_privs);
-	json_u64(w, "filters", e->filters);
-	json_object_end(w);
-}
-
-int state_format(const struct state_record *rec, char **ret_text, struct error *err)
-{
-	_cleanup_json_writer_ struct json_writer *w = json_writer_new(0);
-
-	assert(rec->id && rec->bundle && rec->rootfs && rec->owner && rec->created &&
-	       rec->oci_version);
-
-	if (!w)
-		return error_oom(err);
-	json_object_begin(w, NULL);
-	json_i64(w, "version", STATE_VERSION);
-	json_string(w, "id", rec->id);
-	json_string(w, "ociVersion", rec->oci_version);
-	json_string(w, "bundle", rec->bundle);
-	json_string(w, "rootfs", rec->rootfs);
-	json_string(w, "owner", rec->owner);
-	json_string(w, "created", rec->created);
-	json_i64(w, "pid", rec->pid);
-	json_u64(w, "pidStart", rec->pid_start);
-	json_bool(w, "pidNamespacePrivate", rec->pid_ns_private);
-	json_bool(w, "systemdCgroup", rec->systemd_cgroup);
-	json_bool(w, "rootless", rec->rootless);
-	json_bool(w, "noNewKeyring", rec->no_new_keyring);
-	json_bool(w, "terminal", rec->terminal);
-	json_i64(w, "cgroupLayout", rec->cgroup_layout);
-	json_i64(w, "cgroupManager", rec->cgroup_manager);
-	json_string(w, "cgroupScope", rec->cgroup_scope);
-	json_string(w, "intelRdtGroup", rec->intel_rdt_group);
-	json_string(w, "affinity", rec->affinity);
-	json_string(w, "profile", rec->profile);
-	json_string(w, "verified", rec->verified);
-	if (rec->expect.set)
-		write_expect(w, &rec->expect);
-	write_lists(w, rec);
-	json_object_end(w);
-	return json_take(w, ret_text, err);
 }
 
 int state_write(int dir_fd, const struct state_record *rec, struct error *err)

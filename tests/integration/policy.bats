@@ -407,6 +407,54 @@ cgroup_of() {
 	works
 	[ "$(jq -r .verified <<<"$output")" = exec-stop ]
 	[ "$(jq '.decisions | length' <<<"$output")" -gt 3 ]
+	[ "$(jq '.later | length' <<<"$output")" -eq 0 ]
 	call explain none-such
 	fails 1 'does not exist'
+}
+
+@test "explain: what exec and update were given is remembered once, and is bounded" {
+	local i
+	start_sleeper
+	call exec --cap CAP_SYS_ADMIN "$ID" true
+	works
+	call exec --cap CAP_SYS_ADMIN "$ID" true
+	call exec --env GITHUB_TOKEN=ghp_0123456789012345678901234567890123456789 "$ID" true
+	call update --pids-limit 5000 "$ID"
+	works
+	call explain --json "$ID"
+	works
+	[ "$(jq -c '[.later[].operation]' <<<"$output")" = '["exec","exec","update"]' ]
+	jq -e '.later[0].decisions[] | select(.control == "capabilities" and (.asked | test("CAP_SYS_ADMIN")))' <<<"$output"
+	[[ $output = *GITHUB_TOKEN* && $output != *ghp_0* ]]
+	call explain "$ID"
+	[[ $output = *'update: pids '*'5000 -> 512'* ]]
+	for i in $(seq 10); do
+		call exec --env "SECRET_TOKEN_$i$(printf 'A%.0s' {1..20000})=x" "$ID" true
+	done
+	[ "$(stat -c %s "$ROOT/$ID/later.json")" -le 131072 ]
+	call explain --json "$ID"
+	works
+	[ "$(jq '.later | length' <<<"$output")" -ge 3 ]
+}
+
+@test "update: a period alone is judged by the quota in force" {
+	local quota
+	edit '.linux.resources = {cpu: {quota: 100000, period: 100000}}'
+	start_sleeper
+	call update --cpu-period 20000 "$ID"
+	works
+	if cgroup_v1; then
+		quota=$(cat "$(controller cpu)/cpu.cfs_quota_us")
+	else
+		read -r quota _ <"$(controller cpu)/cpu.max"
+	fi
+	# 100000/20000 would be five CPUs; two are the most
+	[ "$quota" -le 40000 ]
+	call update --memory-swap 9g "$ID"
+	works
+	if cgroup_v1; then
+		[ "$(cat "$(cgroup_of memory)/memory.memsw.limit_in_bytes")" = 2147483648 ]
+	else
+		[ "$(cat "$(controller memory)/memory.swap.max")" = 0 ]
+	fi
 }

@@ -27,6 +27,8 @@ BEGIN {
 	allow("snap", lower)
 	allow("hooks", lower)
 	allow("monitor", subsystems " state os util")
+	# agentrun-systemd, a program of its own.
+	allow("systemd", "cgroup util")
 	allow("container", "monitor " subsystems " plan policy " lower)
 	allow("commands", "container plan policy audit snap state spec util")
 	allow("cli", "commands util")

@@ -4,8 +4,10 @@
  */
 #pragma once
 
+#include <elf.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -27,13 +29,14 @@ struct world_record {
 	uint64_t argv_bytes, inode;
 	struct audit_status status;
 	char *file, *argv, *cwd; /* argv with blanks for NULs */
+	char *argv_raw;
 	size_t argv_len;
 	char comm[AUDIT_REC_COMM + 1];
 };
 
 /* One bound cgroup. */
 struct world_container {
-	char path[256];
+	char path[384];
 	int dir;
 	struct audit_trace_bound bound;
 	struct audit_trace_reader reader;
@@ -92,12 +95,19 @@ static inline void world_end(struct world *w)
 static inline char *world_copy(struct audit_bytes b)
 {
 	char *s = calloc(1, b.len + 1);
-	size_t i;
 
 	if (!s)
 		abort();
 	if (b.len)
 		memcpy(s, b.data, b.len);
+	return s;
+}
+
+static inline char *world_join(struct audit_bytes b)
+{
+	char *s = world_copy(b);
+	size_t i;
+
 	for (i = 0; i + 1 < b.len; i++)
 		if (s[i] == '\0')
 			s[i] = ' ';
@@ -127,7 +137,8 @@ static inline int world_collect(void *userdata, const struct audit_event *event,
 		.host_ppid = rec->host_ppid, .uid = rec->uid, .gid = rec->gid, .nlink = rec->exe_nlink,
 		.old_tid = rec->old_tid, .argv_bytes = rec->argv_bytes, .inode = rec->exe_inode,
 		.status = rec->status, .argv_len = rec->argv.len,
-		.file = world_copy(rec->file), .argv = world_copy(rec->argv), .cwd = world_copy(rec->cwd),
+		.file = world_copy(rec->file), .argv = world_join(rec->argv), .cwd = world_copy(rec->cwd),
+		.argv_raw = world_copy(rec->argv),
 	};
 	(void)snprintf(r->comm, sizeof(r->comm), "%s", rec->comm_text);
 	return 0;
@@ -139,7 +150,7 @@ static inline bool world_cgroup(struct world *w, const char *parent, const char 
 {
 	*ret = (struct world_container){ .dir = -EBADF, .bound = AUDIT_TRACE_BOUND_NULL };
 	if (parent)
-		(void)snprintf(ret->path, sizeof(ret->path), "%s/%s", parent, name);
+		(void)snprintf(ret->path, sizeof(ret->path), "%.255s/%.64s", parent, name);
 	else
 		(void)snprintf(ret->path, sizeof(ret->path), "%s/agentrun-trace-%d-%s", w->cgroup2,
 			       (int)getpid(), name);
@@ -162,6 +173,32 @@ static inline int world_bind(struct world *w, struct world_container *c, struct 
 	return r;
 }
 
+static inline void world_forget(struct world_container *c)
+{
+	while (c->n > 0) {
+		struct world_record *r = &c->records[--c->n];
+
+		free(r->file);
+		free(r->argv);
+		free(r->argv_raw);
+		free(r->cwd);
+	}
+}
+
+/* Prepared, opened, and one container bound; false with the reason printed. */
+static inline bool world_ready(struct world *w, uint32_t ready, struct world_container *c,
+			       enum audit_ring_class class, bool die)
+{
+	struct audit_trace_request req = { .class = class, .die = die };
+	bool good = audit_trace_prepare(w->bpffs, ready, &w->err) == 0 &&
+		    audit_trace_open(w->bpffs, &w->set, &w->err) == 0 &&
+		    world_cgroup(w, NULL, "box", c) && world_bind(w, c, req) == 0;
+
+	if (!ok(good, "programs are loaded and a cgroup is bound"))
+		printf("# %s\n", w->err.text);
+	return good;
+}
+
 /* Also removes the cgroup. */
 static inline void world_release(struct world *w, struct world_container *c)
 {
@@ -169,16 +206,12 @@ static inline void world_release(struct world *w, struct world_container *c)
 
 	if (c->reader.fn)
 		audit_trace_reader_done(&c->reader, NULL);
-	(void)audit_trace_release(&w->set, c->bound.cgroup, c->bound.slot, c->bound.generation, NULL,
-				  &err);
+	if (c->bound.cgroup)
+		(void)audit_trace_release(&w->set, c->bound.cgroup, c->bound.slot,
+					  c->bound.generation, NULL, &err);
 	audit_trace_bound_done(&c->bound);
-	while (c->n > 0) {
-		struct world_record *r = &c->records[--c->n];
-
-		free(r->file);
-		free(r->argv);
-		free(r->cwd);
-	}
+	if (c->records)
+		world_forget(c);
 	free(c->records);
 	cleanup_closep(&c->dir);
 	(void)rmdir(c->path);
@@ -218,6 +251,67 @@ static inline int world_sh(void *script)
 static inline int world_run(const struct world_container *c, const char *script)
 {
 	return world_wait(world_spawn(c, world_sh, (void *)(uintptr_t)script));
+}
+
+/* Outside of all our cgroups. */
+static inline int world_run_outside(const char *script)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(world_sh((void *)(uintptr_t)script));
+	return world_wait(pid);
+}
+
+/*
+ * Writes the smallest program there is to path: it writes a byte to descriptor 9, first of
+ * all, and ends. Returns a file for that descriptor, or -1 where its code is not known.
+ */
+static inline int world_tiny(char *path, size_t size)
+{
+#ifdef __x86_64__
+	static const unsigned char code[] = {
+		0xb8, 1, 0, 0, 0,	   /* write */
+		0xbf, 9, 0, 0, 0,	   /* to 9 */
+		0x48, 0x89, 0xe6,	   /* from the stack */
+		0xba, 1, 0, 0, 0, 0x0f, 5, /* one byte */
+		0xb8, 60, 0, 0, 0,	   /* exit */
+		0x31, 0xff, 0x0f, 5,	   /* with 0 */
+	};
+	struct {
+		Elf64_Ehdr head;
+		Elf64_Phdr segment;
+		unsigned char code[sizeof(code)];
+	} elf;
+	int fd, marks;
+
+	memset(&elf, 0, sizeof(elf));
+	memcpy(elf.head.e_ident, ELFMAG, SELFMAG);
+	elf.head.e_ident[EI_CLASS] = ELFCLASS64;
+	elf.head.e_ident[EI_DATA] = ELFDATA2LSB;
+	elf.head.e_ident[EI_VERSION] = EV_CURRENT;
+	elf.head.e_type = ET_EXEC;
+	elf.head.e_machine = EM_X86_64;
+	elf.head.e_version = EV_CURRENT;
+	elf.head.e_entry = 0x400000 + sizeof(elf.head) + sizeof(elf.segment);
+	elf.head.e_phoff = sizeof(elf.head);
+	elf.head.e_ehsize = sizeof(elf.head);
+	elf.head.e_phentsize = sizeof(elf.segment);
+	elf.head.e_phnum = 1;
+	elf.segment = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = 0x400000,
+				    .p_filesz = sizeof(elf), .p_memsz = sizeof(elf), .p_align = 4096 };
+	memcpy(elf.code, code, sizeof(code));
+	(void)snprintf(path, size, "/tmp/agentrun-trace-tiny-%d", (int)getpid());
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+	if (fd < 0 || write(fd, &elf, sizeof(elf)) != (ssize_t)sizeof(elf))
+		return -1;
+	(void)close(fd);
+	marks = memfd_create("marks", MFD_CLOEXEC);
+	/* Appending: the writers do not share a position that they could overwrite. */
+	return marks >= 0 && fcntl(marks, F_SETFL, O_APPEND) == 0 ? marks : -1;
+#else
+	return -1;
+#endif
 }
 
 /* The i-th record of that type whose file ends so; NULL = none. */

@@ -310,11 +310,11 @@ static void test_update(void)
 		 "v2 update: a limit above the sum is refused as on v1");
 	m = (struct spec_memory){ .swap = SET(9000) };
 	cpu = (struct spec_cpu){ .quota = SET(10000) };
-	check_in(&cg, &in, NULL, "memory memory.swap.max=8000\ncpu cpu.max=10000\n",
+	check_in(&cg, &in, NULL, "memory memory.swap.max=8000\ncpu cpu.max=10000 100000\n",
 		 "v2 update: swap alone counts from the present limit, quota keeps the period");
 	in.current.memory_max = -1;
 	m = (struct spec_memory){ .limit = SET(100) };
-	check_in(&cg, &in, NULL, "memory memory.max=100\ncpu cpu.max=10000\n",
+	check_in(&cg, &in, NULL, "memory memory.max=100\ncpu cpu.max=10000 100000\n",
 		 "v2 update: from unlimited memory swap is left alone");
 }
 

@@ -236,7 +236,7 @@ static void address_of(const char *text, uint8_t ret[16])
 	struct dns_address a = { .v6 = strchr(text, ':') != NULL };
 
 	(void)inet_pton(a.v6 ? AF_INET6 : AF_INET, text, a.bytes);
-	(void)egress_address_map(&a, ret);
+	(void)egress_name_address_map(&a, ret);
 }
 
 static struct egress_name_net net_of(const char *text, unsigned prefix, bool metadata)
@@ -326,7 +326,7 @@ static void test_addresses(void)
 	for (i = 0; i < ELEMENTSOF(good); i++)
 		is_int(judge(good[i]), EGRESS_ADDRESS_GOOD, good[i]);
 	(void)inet_pton(AF_INET6, "::ffff:8.8.8.8", mapped.bytes);
-	ok(!egress_address_map(&mapped, a), "IPv4 in an IPv6 record");
+	ok(!egress_name_address_map(&mapped, a), "IPv4 in an IPv6 record");
 
 	new_names(&(struct egress_names_config){ .open = open,
 						 .n_open = ELEMENTSOF(open),

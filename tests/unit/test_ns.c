@@ -520,6 +520,25 @@ static void test_cgroup(void)
 	ok(rmdir(dir) == 0, "the cgroup is empty");
 }
 
+static void test_ids(void)
+{
+	struct ns_join own = { .type = CLONE_NEWNET, .fd = ns_fd(getpid(), CLONE_NEWNET) };
+	struct ns_ids host, other;
+
+	is_int(ns_ids_read(proc, &host, &err), 0, "numbers of our namespaces");
+	is_int(ns_ids_compare(&host, &host, 0, NULL, 0, &err), 0, "nothing made, nothing changed");
+	is_int(ns_ids_compare(&host, &host, CLONE_NEWUTS, NULL, 0, &err), -EPERM, "a new one that is the old one");
+	ok(strstr(err.text, "the uts namespace of its creator"), "is named");
+	other = host;
+	other.ino[2]++;
+	is_int(ns_ids_compare(&other, &host, CLONE_NEWNET, NULL, 0, &err), 0, "a new one");
+	is_int(ns_ids_compare(&other, &host, 0, NULL, 0, &err), -EPERM, "one that nobody asked for");
+	is_int(ns_ids_compare(&host, &host, 0, &own, 1, &err), 0, "a joined one");
+	is_int(ns_ids_compare(&other, &host, 0, &own, 1, &err), -EPERM, "another than the one to be joined");
+	ok(strstr(err.text, "not in the network namespace that was decided"), "is named as well");
+	close(own.fd);
+}
+
 int main(void)
 {
 	if (geteuid() != 0)
@@ -527,6 +546,7 @@ int main(void)
 	TAP_BEGIN();
 	is_int(procfs_open(&proc, &err), 0, "open /proc");
 	test_names();
+	test_ids();
 	test_open();
 	test_create();
 	test_join_own();

@@ -6,8 +6,8 @@
 
 #include "tap.h"
 #include "policy/policy_env.h"
-#include "policy/policy_env_internal.h"
-#include "policy/policy_env_words.h"
+#include "util/secrets.h"
+#include "util/secrets_words.h"
 
 #define LIST_MAX 2048
 
@@ -313,11 +313,11 @@ static void test_sorted(void)
 	size_t i;
 	bool sorted = true;
 
-	for (i = 1; i < env_words_count; i++)
-		sorted = sorted && strcmp(env_words[i - 1].word, env_words[i].word) < 0;
+	for (i = 1; i < secret_words_count; i++)
+		sorted = sorted && strcmp(secret_words[i - 1].word, secret_words[i].word) < 0;
 	ok(sorted, "the words are sorted");
-	for (sorted = true, i = 1; i < env_names_count; i++)
-		sorted = sorted && strcmp(env_names[i - 1].name, env_names[i].name) < 0;
+	for (sorted = true, i = 1; i < secret_names_count; i++)
+		sorted = sorted && strcmp(secret_names[i - 1].name, secret_names[i].name) < 0;
 	ok(sorted, "the names are sorted");
 }
 
@@ -326,13 +326,13 @@ static void test_tokens(void)
 {
 	static const char *const runs[] = { "0",     "a1",    "A1",  "aB1",   "aB_1",
 					    "a-B_1", "a-B_1", "aB1", "a-B_1", "aB1" };
-	struct env_index ix;
+	struct secret_index ix;
 	size_t i, k, len, missed = 0;
 	char text[512];
 
-	env_index_init(&ix);
-	for (i = 0; i < env_tokens_count; i++) {
-		const struct env_token *t = &env_tokens[i];
+	secret_index_init(&ix);
+	for (i = 0; i < secret_tokens_count; i++) {
+		const struct secret_token *t = &secret_tokens[i];
 		const char *run = runs[t->set];
 
 		if (strcmp(t->prefix, "eyJ") == 0 || strlen(t->prefix) == 1 ||
@@ -342,14 +342,14 @@ static void test_tokens(void)
 		memcpy(text, t->prefix, len);
 		for (k = 0; k < t->min; k++)
 			text[len++] = run[k % strlen(run)];
-		if (!env_value_rule(&ix, (struct env_text){ text, len })) {
+		if (!secret_value_rule(&ix, (struct secret_text){ text, len })) {
 			missed++;
 			printf("#   %s\n", t->prefix);
 		}
 		/* One short of it is no secret by this row; the run must not be longer either. */
 		if (t->max && t->max == t->min) {
 			text[len++] = run[0];
-			ok(!env_value_rule(&ix, (struct env_text){ text, len }), "%s: one too many",
+			ok(!secret_value_rule(&ix, (struct secret_text){ text, len }), "%s: one too many",
 			   t->prefix);
 		}
 	}

@@ -167,6 +167,13 @@ static const struct request requests[] = {
 	{ "session: off where there is none", NULL, A "session\":\"false\"", "session", "", NONE },
 	{ "session: off where the policy has one", "\"mounts\":{\"session\":[\"/a\"]}", A "session\":\"false\"", "session", "refused no session", NULL },
 	{ "session: relative", NULL, A "session\":\"workspace\"", "session", "", NULL },
+	{ "session: the root in a list", "\"mounts\":{\"session\":[\"/\"]}", "", "session", "", "1h off 1048576 0 1 1" },
+	{ "session: kept, not allowed", NULL, A "session.keep\":\"true\"", "session", "refused a session that is kept", NULL },
+	{ "session: kept, allowed", "\"disk\":{\"session\":{\"keep\":true}}", A "session.keep\":\"true\"", "session",
+	  "kept kept after delete > kept after delete", NONE },
+	{ "session: not kept", "\"disk\":{\"session\":{\"keep\":true}}", A "session.keep\":\"false\"", "session",
+	  "kept not kept after delete > not kept after delete", NONE },
+	{ "session: kept, misspelt", NULL, A "session.keep\":\"perhaps\"", "session", "", NULL },
 	{ "session: empty", NULL, A "session\":\"\"", "session", "", NULL },
 	{ "unknown key", NULL, A "seccomp\":\"unconfined\"", "x", "", NULL },
 	{ "unknown key, case", NULL, A "Memory\":\"1\"", "x", "", NULL },
@@ -211,7 +218,7 @@ static void messages(void)
 		       "org.agentrun.profile, org.agentrun.egress.allow, "
 		       "org.agentrun.time.container, "
 		       "org.agentrun.time.exec, org.agentrun.memory, org.agentrun.session, "
-		       "org.agentrun.audit.output)",
+		       "org.agentrun.session.keep, org.agentrun.audit.output)",
 		       "an unknown key names the known ones");
 	if (decided_make(&e, &facts, NULL, NULL,
 			 "\"annotations\":{" A "egress.allow\":\"evil.org:443\"}", NULL, NULL))
@@ -222,8 +229,8 @@ static void messages(void)
 					      "/etc/agentrun/policy.json"),
 		   "a refusal names rule and remedy: %s", e.err.text);
 	is_str(policy_request_key(0), "org.agentrun.profile", "first key");
-	is_str(policy_request_key(6), "org.agentrun.audit.output", "last key");
-	is_str(policy_request_key(7), NULL, "no more keys");
+	is_str(policy_request_key(7), "org.agentrun.audit.output", "last key");
+	is_str(policy_request_key(8), NULL, "no more keys");
 }
 
 static void passthrough(void)

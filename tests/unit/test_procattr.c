@@ -115,6 +115,8 @@ static int child_sched(void)
 		CHECK(affinity_apply(list, &err) == 0);
 		CHECK(sched_getaffinity(0, sizeof(one), &one) == 0);
 		CHECK(CPU_COUNT(&one) == 1 && CPU_ISSET(cpu, &one));
+		CHECK(affinity_verify(0, list, &err) == 0);
+		CHECK(affinity_verify(0, "4000", &err) == -EPERM);
 		affinity_reset();
 		CHECK(sched_getaffinity(0, sizeof(one), &one) == 0);
 		CHECK(CPU_EQUAL(&one, &set));
@@ -132,6 +134,9 @@ static void test_lists(void)
 	for (i = 0; i < ELEMENTSOF(bad); i++)
 		is_int(affinity_apply(bad[i], &err), -EINVAL, bad[i]);
 	is_int(affinity_apply("99999999999999", &err), -ERANGE, "a CPU that cannot be");
+	ok(cpu_list_within("1,3-4\n", "0-7") && cpu_list_within("0-7", "4-7,0-3"), "a list within another");
+	ok(!cpu_list_within("0,8", "0-7") && !cpu_list_within("", "0-7") && !cpu_list_within("0", "x"),
+	   "a list that is not");
 	is_str(err.text, "CPU list \"99999999999999\" is not of the form 0-3,5", "its message");
 }
 

@@ -7,6 +7,9 @@ import time
 
 FRAME = struct.Struct("<c3xI")
 
+# A restored guest learns of its new host while the first bytes arrive, and may miss them.
+TRY_SECONDS = 10
+
 
 class ChannelLost(Exception):
     """The guest no longer answers: a failure of the machine, not of what ran in it."""
@@ -16,22 +19,31 @@ class Channel:
     def __init__(self, path, seconds):
         """Connects and waits until the agent answers, at most that long."""
         deadline = time.monotonic() + seconds
-        self._bytes = b""
         while True:
-            self._socket = socket.socket(socket.AF_UNIX)
             try:
-                self._socket.connect(path)
-                break
-            except OSError as error:  # the file exists a moment before qemu listens on it
-                self._socket.close()
+                self._connect(path, min(deadline, time.monotonic() + TRY_SECONDS))
+                return
+            except ChannelLost:
                 if time.monotonic() > deadline:
-                    raise ChannelLost(f"{path}: {error}") from error
+                    raise
                 time.sleep(0.02)
-        token = secrets.token_bytes(16)
-        self._send(b"p", token)
-        while token not in self._bytes:
-            self._receive(deadline)
-        self._bytes = self._bytes.split(token, 1)[1]
+
+    def _connect(self, path, deadline):
+        self._bytes = b""
+        self._socket = socket.socket(socket.AF_UNIX)
+        try:
+            self._socket.connect(path)
+            token = secrets.token_bytes(16)
+            self._send(b"p", token)
+            while token not in self._bytes:
+                self._receive(deadline)
+            self._bytes = self._bytes.split(token, 1)[1]
+        except OSError as error:  # the file exists a moment before qemu listens on it
+            self._socket.close()
+            raise ChannelLost(f"{path}: {error}") from error
+        except ChannelLost:
+            self._socket.close()
+            raise
 
     def close(self):
         self._socket.close()

@@ -167,9 +167,12 @@ def _stage(folder, build):
 
 
 def _prune():
-    """Removes what nobody has used for a week."""
+    """Removes what nobody has used for a week, and halves of builds that were ended."""
     for name in os.listdir(cache()):
         folder = os.path.join(cache(), name)
+        if name.endswith(".partial"):
+            shutil.rmtree(folder)
+            continue
         used = os.path.join(folder, "used")
         if not name.startswith(("base-", "image-", "snapshot-")) or not os.path.exists(used):
             continue

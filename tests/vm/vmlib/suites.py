@@ -11,9 +11,10 @@ FILE_SECONDS = 3600
 
 Kind = collections.namedtuple("Kind", "name user lanes sample files command")
 
-PREPARE = """
+# The runtime and its helper programs, which it looks for beside itself.
+INSTALL = """
 set -e
-install -m 755 /vm/build/agentrun /usr/local/bin/agentrun
+find /vm/build -maxdepth 1 -type f -perm /111 -name 'agentrun*' -exec install -m 755 -t /usr/local/bin {} +
 """
 
 RUN = """
@@ -66,7 +67,7 @@ class Lane:
     def _start(self):
         self._context = images.restored(self.lane, self.folders)
         self._vm = self._context.__enter__()
-        if self._vm.run(PREPARE, 300):
+        if self._vm.run(INSTALL, 300):
             raise ChannelLost("the runtime cannot be copied into the guest")
 
     def _stop(self):
@@ -90,7 +91,7 @@ class Lane:
         stream = tap.Stream()
         user = "as-alice " if kind.user == "alice" else ""
         script = RUN.format(top=top, user=user, command=kind.command.replace("{}", f"/vm/{top}/{file}"))
-        with open(self._log(name + ".log"), "wb") as log:
+        with open(self._log(name + ".log"), "wb", buffering=0) as log:
             def out(data):
                 log.write(data)
                 stream.feed(data)

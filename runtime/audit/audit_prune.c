@@ -1,0 +1,82 @@
+/*
+ * Keeps the total size: the oldest logs that nobody writes go first, whole.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "audit/audit_name.h"
+#include "audit/audit_scan.h"
+#include "util/str.h"
+
+/* Locks the last part, so that nobody begins to write it; -EBADF when somebody does. */
+static int lock_last(int dirfd, const struct audit_scan_log *log)
+{
+	char file[AUDIT_FILE_SIZE];
+	int fd;
+
+	audit_name_file(log->name, log->parts, file);
+	fd = openat(dirfd, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		(void)close(fd);
+		fd = -EBADF;
+	}
+	audit_name_file(log->name, log->parts + 1, file);
+	if (fd >= 0 && faccessat(dirfd, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+		(void)close(fd); /* it went on since the folder was read */
+		fd = -EBADF;
+	}
+	return fd;
+}
+
+static int remove_log(int dirfd, int index_dirfd, const struct audit_scan_log *log)
+{
+	char file[AUDIT_FILE_SIZE];
+	uint32_t part;
+
+	for (part = log->parts; part > 0; part--) {
+		audit_name_file(log->name, part, file);
+		if (unlinkat(dirfd, file, 0) < 0 && errno != ENOENT)
+			return -errno;
+	}
+	(void)snprintf(file, sizeof(file), "%s" AUDIT_HEAD_SUFFIX, log->name);
+	if (index_dirfd >= 0)
+		(void)unlinkat(index_dirfd, file, 0);
+	return unlinkat(dirfd, file, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+int audit_store_prune(int dirfd, int index_dirfd, uint64_t total, const char *keep,
+		      size_t *ret_removed, struct error *err)
+{
+	_cleanup_(audit_scan_done) struct audit_scan s = AUDIT_SCAN_NULL;
+	uint64_t bytes = 0;
+	size_t i, removed = 0;
+	int r;
+
+	assert(dirfd >= 0 && err);
+	r = audit_scan_read(dirfd, &s, err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < s.count; i++)
+		bytes += s.logs[i].bytes;
+	for (i = 0; i < s.count && bytes > total; i++) {
+		_cleanup_close_ int lock = -EBADF;
+
+		if (keep && str_eq(s.logs[i].name, keep))
+			continue;
+		lock = lock_last(dirfd, &s.logs[i]);
+		if (lock < 0)
+			continue;
+		r = remove_log(dirfd, index_dirfd, &s.logs[i]);
+		if (r < 0)
+			return error_set(err, r, "remove audit log %s", s.logs[i].name);
+		bytes -= s.logs[i].bytes;
+		removed++;
+	}
+	if (ret_removed)
+		*ret_removed = removed;
+	return 0;
+}

@@ -1,0 +1,114 @@
+/*
+ * The phases of `create` that bring up the resident programs: what they are told, when
+ * they take the container over, and that nothing starts before they are ready.
+ */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "container/create_steps.h"
+#include "monitor/monitor_config.h"
+#include "os/procfs.h"
+
+bool create_is_supervised(const struct create *c)
+{
+	return !c->guard.profile.passthrough && c->guard.profile.monitored && c->plan->has_process;
+}
+
+static int copy_decisions(const struct policy_verdict *v, struct arena *arena, struct json_list *ret, struct error *err)
+{
+	struct monitor_decision *d = arena_calloc(arena, v->count + 1, sizeof(*d));
+	size_t i;
+
+	if (!d)
+		return error_oom(err);
+	for (i = 0; i < v->count; i++)
+		d[i] = (struct monitor_decision){
+			.control = (char *)v->items[i].control,
+			.action = (char *)enum_to_name(&policy_action_table, v->items[i].action),
+			.asked = (char *)v->items[i].asked,
+			.given = (char *)v->items[i].given,
+			.rule = (char *)v->items[i].rule,
+		};
+	*ret = (struct json_list){ .items = d, .count = v->count };
+	return 0;
+}
+
+static int write_config(struct create *c, struct error *err)
+{
+	const struct policy_grant *grant = &c->guard.verdict.grant;
+	const struct policy_profile *p = &c->guard.profile;
+	struct monitor_config config = {
+		.id = (char *)c->opt->id,
+		.root = c->root,
+		.bundle = c->bundle,
+		.rootfs = c->record->rootfs,
+		.owner = c->record->owner,
+		.argv = c->spec->process->args.count ? c->spec->process->args.items[0] : NULL,
+		.uid = c->plan->process.creds.uid,
+		.gid = c->plan->process.creds.gid,
+		.profile = (char *)p->name,
+		.policy_file = (char *)p->policy_file,
+		.policy_hash = c->guard.policy_hash[0] ? c->guard.policy_hash : NULL,
+		.rootless = c->rootless || c->in_userns,
+		.audit = { .enabled = !(p->audit.accept.n & POLICY_ACCEPT_NONE),
+			   .exec = p->audit.exec.n && !(p->audit.accept.n & POLICY_ACCEPT_NONE),
+			   .output_max = grant->audit_output,
+			   .stop = p->audit.on_failure.n == POLICY_STOP,
+			   .redact = p->audit.redact.list },
+	};
+	int r;
+
+	r = copy_decisions(&c->guard.verdict, &c->guard.arena, &config.decisions, err);
+	return r < 0 ? r : monitor_config_write(c->dir_fd, &config, err);
+}
+
+int create_supervise(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	const struct policy_grant *grant = &c->guard.verdict.grant;
+	int r;
+
+	if (!create_is_supervised(c))
+		return 0;
+	c->record->time_limit = grant->time_container;
+	c->record->time_exec = grant->time_exec;
+	c->record->time_grace = grant->time_grace;
+	/* The programs read both. */
+	r = state_write(c->dir_fd, c->record, err);
+	if (r == 0)
+		r = write_config(c, err);
+	if (r == 0)
+		r = supervise_begin(&c->supervise, c->proc_fd, c->dir_fd, err);
+	if (r < 0)
+		return r;
+	c->record->supervisor_pid = c->supervise.ref.pid;
+	c->record->supervisor_start = c->supervise.ref.start;
+	return 0;
+}
+
+int create_hand_over(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	_cleanup_close_ int netns = -EBADF;
+	int r;
+
+	if (!create_is_supervised(c))
+		return 0;
+	r = procfs_open_ns(c->proc_fd, c->launch.ref.pid, "net", &netns, err);
+	return r < 0 ? r : supervise_hand_over(&c->supervise, &c->launch.ref, netns, err);
+}
+
+int create_supervised(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	char log[AUDIT_NAME_SIZE];
+	int r;
+
+	if (!create_is_supervised(c))
+		return 0;
+	r = supervise_await(&c->supervise, log, err);
+	if (r < 0 || !log[0])
+		return r;
+	c->record->audit_log = arena_strdup(&c->record->arena, log);
+	return c->record->audit_log ? 0 : error_oom(err);
+}

@@ -1,0 +1,97 @@
+/*
+ * Executed programs: binds the container's cgroup to a ring while privileged, then reads
+ * the ring and hands each record to the log.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "audit/audit_trace.h"
+#include "audit/audit_trace_reader.h"
+#include "monitor/monitor_audit.h"
+#include "monitor/monitor_ebpf.h"
+#include "os/ebpf.h"
+
+struct trace_service {
+	struct audit_trace_bound bound;
+	struct audit_trace_reader reader;
+};
+
+static int on_record(void *arg, const struct audit_event *event, const struct audit_trace_record *rec, struct error *err)
+{
+	return monitor_log(arg, event, err);
+}
+
+static int open_set(struct audit_trace_set *set, struct error *err)
+{
+	int r = audit_trace_open(MONITOR_BPF_DIR, set, err);
+
+	if (r != AUDIT_TRACE_E_UNPREPARED)
+		return r;
+	/* The first container since boot, or since an update. */
+	r = ebpf_fs_mount(MONITOR_BPF_DIR, err);
+	if (r == 0)
+		r = audit_trace_prepare(MONITOR_BPF_DIR, AUDIT_TRACE_POOL, err);
+	if (r == 0)
+		r = audit_trace_open(MONITOR_BPF_DIR, set, err);
+	return r <= 0 ? r : error_text(err, -EIO, "exec audit: its programs are not there after they were loaded");
+}
+
+static int trace_open(struct monitor *m, struct error *err)
+{
+	_cleanup_audit_trace_ struct audit_trace_set set = AUDIT_TRACE_SET_NULL;
+	struct audit_trace_request req = { .cgroup = m->cgroup_fd, .class = AUDIT_RING_NORMAL, .die = m->config->audit.stop };
+	struct link_msg msg = { .type = LINK_BOUND };
+	struct trace_service *s;
+	int r;
+
+	if (!m->config->audit.exec)
+		return 0;
+	if (m->cgroup_fd < 0)
+		return error_text(err, -EOPNOTSUPP,
+				  "exec audit needs the container in a cgroup v2 hierarchy: mount one, or name \"none\" in the policy's audit.accept");
+	r = open_set(&set, err);
+	if (r < 0)
+		return error_prefix(err, "exec audit");
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return error_oom(err);
+	m->trace = s;
+	s->bound = AUDIT_TRACE_BOUND_NULL;
+	r = audit_trace_bind(&set, &req, &s->bound, err);
+	if (r == 0)
+		r = audit_trace_reader_open(&s->reader, s->bound.ring, s->bound.counters, on_record, m, err);
+	if (r < 0)
+		return error_prefix(err, "exec audit");
+	msg.ring = (struct link_ring){ .cgroup = s->bound.cgroup, .slot = s->bound.slot, .generation = s->bound.generation };
+	return link_send(&m->link, &msg, NULL, 0, err);
+}
+
+static int trace_run(struct monitor *m, struct error *err)
+{
+	struct trace_service *s = m->trace;
+
+	return s ? audit_trace_reader_add(&s->reader, &m->loop, s->bound.ring, err) : 0;
+}
+
+/* What is in the ring happened before the exit that is told of. */
+static int trace_message(struct monitor *m, const struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err)
+{
+	struct trace_service *s = m->trace;
+
+	return s && msg->type == LINK_EXITED ? audit_trace_drain(&s->reader, err) : 0;
+}
+
+static int trace_end(struct monitor *m, struct error *err)
+{
+	struct trace_service *s = m->trace;
+
+	return s ? audit_trace_drain(&s->reader, err) : 0;
+}
+
+const struct monitor_service monitor_trace = {
+	.name = "exec audit",
+	.open = trace_open,
+	.run = trace_run,
+	.message = trace_message,
+	.end = trace_end,
+};

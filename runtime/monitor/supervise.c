@@ -1,0 +1,193 @@
+/*
+ * Starting a supervisor and speaking to one. It gets descriptor 3 and nothing else of the
+ * caller: no engine's stream or socket stays open because of it.
+ */
+#include "monitor/supervise.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "os/libexec.h"
+#include "os/procattr.h"
+#include "os/syscalls.h"
+#include "os/tty.h"
+#include "util/fd.h"
+
+#define SUPERVISOR_PROGRAM "agentrun-supervisor"
+#define WHO		   "the container's supervisor"
+/* It may have to write a last record and close the log. */
+#define END_TIMEOUT_MS 10000
+
+/* In the child; nothing here may change what it shares with the parent. */
+static void become_supervisor(int exe, int sock, int null_fd)
+{
+	char *const argv[] = { (char *)SUPERVISOR_PROGRAM, NULL };
+	char *const envp[] = { NULL };
+	int fd;
+
+	signals_reset();
+	exe = fcntl(exe, F_DUPFD_CLOEXEC, 16);
+	sock = fcntl(sock, F_DUPFD_CLOEXEC, 16);
+	null_fd = fcntl(null_fd, F_DUPFD_CLOEXEC, 16);
+	if (exe < 0 || sock < 0 || null_fd < 0)
+		_exit(125);
+	for (fd = 0; fd < 3; fd++)
+		if (dup2(null_fd, fd) < 0)
+			_exit(125);
+	if (dup2(sock, 3) < 0)
+		_exit(125);
+	(void)fd_cloexec_from(4);
+	(void)syscall(SYS_execveat, exe, "", argv, envp, AT_EMPTY_PATH);
+	_exit(126);
+}
+
+static int spawn(int exe, int sock, int null_fd, struct pidref *ref, struct error *err)
+{
+	sigset_t all, old;
+	pid_t pid;
+
+	/* A handler of ours must not run in the child, which has our memory. */
+	(void)sigfillset(&all);
+	if (sigprocmask(SIG_SETMASK, &all, &old) < 0)
+		return error_set(err, -errno, "block signals");
+	pid = vfork();
+	if (pid == 0)
+		become_supervisor(exe, sock, null_fd);
+	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+	if (pid < 0)
+		return error_set(err, -errno, "start %s", SUPERVISOR_PROGRAM);
+	ref->pid = pid;
+	ref->fd = sys_pidfd_open(pid, 0);
+	return ref->fd < 0 ? error_set(err, -errno, "open a descriptor of %s", SUPERVISOR_PROGRAM) : 0;
+}
+
+int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, struct error *err)
+{
+	_cleanup_close_ int exe = -EBADF;
+	_cleanup_close_ int null_fd = -EBADF;
+	_cleanup_close_ int theirs = -EBADF;
+	struct link_msg msg = { .type = LINK_SETUP };
+	int socks[2];
+	int r;
+
+	r = libexec_open(SUPERVISOR_PROGRAM, &exe, err);
+	if (r < 0)
+		return r;
+	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null_fd < 0)
+		return error_set(err, -errno, "open /dev/null for %s", SUPERVISOR_PROGRAM);
+	r = link_pair(socks, err);
+	if (r < 0)
+		return r;
+	theirs = socks[1];
+	s->link = (struct link){ .fd = socks[0], .self = LINK_CREATOR, .peer = LINK_SUPERVISOR };
+	r = spawn(exe, theirs, null_fd, &s->ref, err);
+	if (r == 0)
+		r = pidref_fill(proc_fd, &s->ref, err);
+	return r < 0 ? r : link_send(&s->link, &msg, &dir_fd, 1, err);
+}
+
+int supervise_hand_over(struct supervise *s, const struct pidref *init, int netns_fd, struct error *err)
+{
+	struct link_msg msg = { .type = LINK_CONTAINER, .pid = init->pid };
+	int fds[2] = { init->fd, netns_fd };
+
+	return link_send(&s->link, &msg, fds, 2, err);
+}
+
+int supervise_await(struct supervise *s, char ret_log[AUDIT_NAME_SIZE], struct error *err)
+{
+	int fds[LINK_FDS_MAX];
+	struct link_msg msg;
+	int r;
+
+	r = link_expect(&s->link, LINK_READY, WHO, &msg, fds, err);
+	if (r == 0)
+		(void)snprintf(ret_log, AUDIT_NAME_SIZE, "%.*s", AUDIT_NAME_SIZE - 1, msg.text);
+	return r;
+}
+
+int supervise_commit(struct supervise *s, struct error *err)
+{
+	int fds[LINK_FDS_MAX];
+	struct link_msg msg;
+	int r;
+
+	r = link_send_type(&s->link, LINK_COMMIT, 0, err);
+	return r < 0 ? r : link_expect(&s->link, LINK_OK, WHO, &msg, fds, err);
+}
+
+void supervise_done(struct supervise *s)
+{
+	supervise_close(&s->link);
+	pidref_done(&s->ref);
+}
+
+int supervise_open(int dir_fd, struct link *ret, struct error *err)
+{
+	int fd = -EBADF, r;
+
+	r = unix_connect_at(dir_fd, LINK_CONTROL_FILE, &fd, err);
+	if (r == -ENOENT || r == -ECONNREFUSED)
+		return error_text(err, -ESRCH, "connect to %s: it is gone, and the container with it", WHO);
+	if (r < 0)
+		return r;
+	*ret = (struct link){ .fd = fd, .self = LINK_COMMAND, .peer = LINK_SUPERVISOR };
+	return 0;
+}
+
+int supervise_ask(struct link *l, struct link_msg *msg, const int *fds, size_t n_fds, struct link_msg *ret,
+		  int ret_fds[LINK_FDS_MAX], struct error *err)
+{
+	int r = link_send(l, msg, fds, n_fds, err);
+
+	return r < 0 ? r : link_expect(l, msg->type == LINK_STATUS ? LINK_STATUS : LINK_OK, WHO, ret, ret_fds, err);
+}
+
+int supervise_tell(int dir_fd, struct link_msg *msg, struct link_msg *ret, struct error *err)
+{
+	struct link l = LINK_NULL;
+	struct link_msg answer;
+	int fds[LINK_FDS_MAX];
+	int r;
+
+	r = supervise_open(dir_fd, &l, err);
+	if (r < 0)
+		return r;
+	r = supervise_ask(&l, msg, NULL, 0, ret ? ret : &answer, fds, err);
+	if (r == 0)
+		link_close_fds(fds);
+	supervise_close(&l);
+	return r;
+}
+
+void supervise_close(struct link *l)
+{
+	if (l->fd >= 0)
+		(void)close(take_fd(&l->fd));
+}
+
+int supervise_await_end(int proc_fd, const struct state_record *rec, struct error *err)
+{
+	struct pidref ref = PIDREF_NULL;
+	int r;
+
+	if (rec->supervisor_pid == 0)
+		return 0;
+	r = pidref_open(proc_fd, rec->supervisor_pid, rec->supervisor_start, &ref, err);
+	if (r == PIDREF_E_GONE)
+		return 0;
+	if (r < 0)
+		return r;
+	r = pidref_wait_exit(&ref, END_TIMEOUT_MS);
+	if (r == -ETIMEDOUT) {
+		(void)pidref_signal(&ref, SIGKILL);
+		r = pidref_wait_exit(&ref, END_TIMEOUT_MS);
+	}
+	pidref_done(&ref);
+	return r < 0 ? error_set(err, r, "wait for the end of %s", WHO) : 0;
+}

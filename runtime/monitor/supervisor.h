@@ -1,0 +1,136 @@
+/*
+ * The privileged half of the two resident programs: it keeps the clock, kills, freezes,
+ * traces the container's processes and holds their exit until their output is out. It
+ * parses nothing that comes from inside. Private to the supervisor's files.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "audit/audit_store.h"
+#include "cgroup/cgroup.h"
+#include "monitor/exit_record.h"
+#include "monitor/protocol.h"
+#include "state/state.h"
+#include "util/evloop.h"
+
+#define SUP_PROCESSES_MAX 4096
+#define SUP_CLIENTS_MAX   4224
+#define SUP_DRAIN_NS	  (2 * UINT64_C(1000000000)) /* how long an exit waits for output that somebody else keeps open */
+#define SUP_END_NS	  (2 * UINT64_C(1000000000)) /* how long the monitor may take to close its log */
+
+struct sup;
+
+enum sup_stage {
+	SUP_GATED, /* there, but not started */
+	SUP_PROVING, /* START is on its way: the next execve is looked at */
+	SUP_RUNNING,
+	SUP_DRAINING, /* has ended; its output is not out */
+	SUP_GONE,
+};
+
+/* One connection of a command. */
+struct sup_client {
+	struct sup *sup;
+	struct link link;
+	struct ev_source source;
+	struct sup_process *process; /* whose answer it waits for, or whose life it holds */
+	struct sup_client *next;
+};
+
+/* Init, or the leader of an exec. */
+struct sup_process {
+	struct sup *sup;
+	uint32_t number; /* 0 = init */
+	enum sup_stage stage;
+	pid_t pid; /* 0 = an exec that is not born */
+	int pidfd;
+	bool traced, foreground, streams;
+	int status; /* of wait(2), once it has ended */
+	enum exit_reason reason;
+	uint64_t started_ns; /* CLOCK_BOOTTIME */
+	uint64_t left_ns; /* of its time, as of since_ns; UINT64_MAX = no limit */
+	uint64_t since_ns; /* 0 = its clock stands */
+	struct state_expect expect;
+	struct cgroup cgroup; /* of an exec; n_dirs 0 = none */
+	struct sup_client *client; /* the command that added it, while it is connected */
+	struct ev_source end; /* its pidfd, when tracing is forbidden */
+	struct ev_timer deadline, drain;
+	bool terminated; /* the deadline's TERM was sent: the next one kills */
+	struct sup_process *next;
+};
+
+struct sup {
+	struct evloop loop;
+	int proc_fd, dir_fd;
+	struct state_record *record;
+	struct cgroup cgroup; /* borrowed from the record */
+	struct link creator, monitor;
+	struct ev_source creator_source, monitor_source, listen_source, signal_source;
+	struct sup_client *clients;
+	size_t n_clients;
+	pid_t monitor_pid;
+	bool committed, monitor_ready, container_known, ending, killed;
+	struct sup_process *init, *processes; /* init is the last of the list */
+	size_t n_processes;
+	uint32_t last_number;
+	bool paused; /* the clocks stand */
+	char why[160]; /* why it was killed by us */
+	/* the audit log; -EBADF: none is kept */
+	int log_dir, log_index;
+	char log_name[AUDIT_NAME_SIZE];
+	const char *root; /* of the state folders */
+	struct link_ring ring; /* cgroup 0 = none */
+	struct ev_timer end_timer;
+};
+
+/* supervisor_trace.c */
+int sup_seize(struct sup *s, struct sup_process *p, struct error *err);
+/* After SIGCHLD: stops and ends of all processes. */
+int sup_reap(struct sup *s, struct error *err);
+/* The exit was held: let the real parent see it. */
+void sup_release(struct sup_process *p);
+
+/* supervisor_process.c */
+struct sup_process *sup_process_new(struct sup *s, uint32_t number, struct error *err);
+struct sup_process *sup_process_find(struct sup *s, uint32_t number);
+/* It has ended with status, and is drained next. */
+int sup_process_ended(struct sup_process *p, int status, struct error *err);
+/* Its output is out, or nobody waits for it any more. */
+int sup_process_drained(struct sup_process *p, struct error *err);
+/* The container is over: everything else is ended, the monitor closes its log. */
+int sup_finish(struct sup *s, struct error *err);
+
+/* supervisor_kill.c */
+/* The container at once and whole, because of reason. Freezes first, so that nothing runs on meanwhile. */
+void sup_kill_container(struct sup *s, enum exit_reason reason, const char *why);
+void sup_kill_process(struct sup_process *p, enum exit_reason reason);
+/* Starts the clock of what has left_ns. */
+int sup_clock_start(struct sup_process *p, struct error *err);
+int sup_clock_shorten(struct sup_process *p, uint64_t limit_ns, struct error *err);
+uint64_t sup_clock_left(const struct sup_process *p);
+/* All clocks. */
+int sup_clock_pause(struct sup *s, bool pause, struct error *err);
+
+/* supervisor_control.c */
+int sup_listen(struct sup *s, struct error *err);
+void sup_client_done(struct sup_client *c);
+/* START or PROCESS is answered: e is NULL or the refusal. */
+void sup_client_answer(struct sup_process *p, const struct error *e);
+
+/* supervisor_monitor.c */
+int sup_monitor_spawn(struct sup *s, struct error *err);
+int sup_monitor_adopt(struct sup *s, pid_t pid, int netns_fd, struct error *err);
+
+/* supervisor_log.c: what of the audit log needs privilege */
+int sup_log_open(struct sup *s, bool rootless, struct error *err);
+int sup_log_next(struct sup *s, uint32_t part, struct error *err);
+void sup_log_head(struct sup *s, const struct audit_head *head, bool closed);
+/* The monitor is gone: its loss is recorded without it. */
+void sup_log_lost(struct sup *s, const char *why);
+/* At the very end: rings and old logs. */
+void sup_log_tidy(struct sup *s);
+/* Passes a message on to the monitor, if it is there. */
+void sup_monitor_tell(struct sup *s, struct link_msg *msg);

@@ -1,0 +1,97 @@
+/*
+ * Owns what of the audit log needs privilege: the folder, each new part, the index, the
+ * total size. The records themselves are the monitor's, which gets one descriptor to
+ * append to; here nothing is written but its loss.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "audit/audit_trace.h"
+#include "monitor/monitor_ebpf.h"
+#include "monitor/supervisor.h"
+#include "util/log.h"
+
+/* The monitor that held the log's lock is dead or dying. */
+#define LOST_TIMEOUT_MS 2000
+
+static int hand_over(struct sup *s, int *fd, struct error *err)
+{
+	struct link_msg msg = { .type = LINK_LOG };
+	int r = link_send(&s->monitor, &msg, fd, 1, err);
+
+	(void)close(take_fd(fd));
+	return r;
+}
+
+int sup_log_open(struct sup *s, bool rootless, struct error *err)
+{
+	int fd = -EBADF, r;
+
+	r = audit_store_open(NULL, rootless, true, &s->log_dir, err);
+	if (r == 0)
+		r = audit_index_open(rootless, true, &s->log_index, err);
+	if (r == 0)
+		r = audit_store_create(s->log_dir, s->record->id, s->root, s->log_name, &fd, err);
+	return r < 0 ? error_prefix(err, "audit log") : hand_over(s, &fd, err);
+}
+
+int sup_log_next(struct sup *s, uint32_t part, struct error *err)
+{
+	struct error why = ERROR_NULL;
+	int fd = -EBADF, r;
+
+	if (s->log_dir < 0)
+		return 0;
+	/* Unable to go on in a new part, the monitor goes on in the old one, or stops: its policy. */
+	r = audit_store_next(s->log_dir, s->log_name, part, &fd, &why);
+	if (r < 0) {
+		log_warningf("audit log: %s", why.text);
+		return 0;
+	}
+	return hand_over(s, &fd, err);
+}
+
+void sup_log_head(struct sup *s, const struct audit_head *head, bool closed)
+{
+	struct error err = ERROR_NULL;
+
+	if (s->log_dir >= 0 && audit_index_write(s->log_dir, s->log_index, s->log_name, head, closed, &err) < 0)
+		log_warningf("audit log: %s", err.text);
+}
+
+void sup_log_lost(struct sup *s, const char *why)
+{
+	const struct audit_event event = { .type = AUDIT_MONITOR_LOST, .process = -1, .detail = why };
+	struct error err = ERROR_NULL;
+
+	if (s->log_dir >= 0 &&
+	    audit_store_append_event(s->log_dir, s->log_index, s->log_name, LOST_TIMEOUT_MS, &event, &err) < 0)
+		log_warningf("audit log: %s", err.text);
+}
+
+static void give_ring_back(struct sup *s)
+{
+	_cleanup_audit_trace_ struct audit_trace_set set = AUDIT_TRACE_SET_NULL;
+	struct error err = ERROR_NULL;
+	int r;
+
+	r = audit_trace_open(MONITOR_BPF_DIR, &set, &err);
+	if (r == 0)
+		r = audit_trace_release(&set, s->ring.cgroup, s->ring.slot, s->ring.generation, NULL, &err);
+	/* The next containers find it ready. */
+	if (r == 0)
+		r = audit_trace_refill(&set, AUDIT_RING_NORMAL, AUDIT_TRACE_POOL, NULL, &err);
+	if (r < 0)
+		log_warningf("exec audit: %s", err.text);
+}
+
+void sup_log_tidy(struct sup *s)
+{
+	struct error err = ERROR_NULL;
+
+	if (s->ring.cgroup > 0)
+		give_ring_back(s);
+	if (s->log_dir >= 0 &&
+	    audit_store_prune(s->log_dir, s->log_index, AUDIT_TOTAL_BYTES, s->log_name, NULL, &err) < 0)
+		log_warningf("audit log: %s", err.text);
+}

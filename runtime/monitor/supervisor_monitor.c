@@ -1,0 +1,148 @@
+/*
+ * Owns the supervisor's side of the monitor: its start, its words, and that the container
+ * does not outlive it.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "monitor/supervisor.h"
+#include "os/libexec.h"
+#include "os/procattr.h"
+#include "os/syscalls.h"
+#include "util/fd.h"
+
+#define MONITOR_PROGRAM "agentrun-monitor"
+
+/* In the child; the descriptors are the program's interface. */
+static void become_monitor(int exe, int sock, int dir)
+{
+	char *const argv[] = { (char *)MONITOR_PROGRAM, NULL };
+	char *const envp[] = { NULL };
+	int high_sock = fcntl(sock, F_DUPFD_CLOEXEC, 16), high_dir = fcntl(dir, F_DUPFD_CLOEXEC, 16);
+	int high_exe = fcntl(exe, F_DUPFD_CLOEXEC, 16);
+
+	signals_reset();
+	if (high_sock < 0 || high_dir < 0 || high_exe < 0 || dup2(high_sock, 3) < 0 || dup2(high_dir, 4) < 0)
+		_exit(125);
+	(void)fd_cloexec_from(5);
+	(void)syscall(SYS_execveat, high_exe, "", argv, envp, AT_EMPTY_PATH);
+	_exit(126);
+}
+
+void sup_monitor_tell(struct sup *s, struct link_msg *msg)
+{
+	struct error ignored;
+
+	if (s->monitor.fd >= 0)
+		(void)link_send(&s->monitor, msg, NULL, 0, &ignored);
+}
+
+static void monitor_lost(struct sup *s, const char *why)
+{
+	ev_del(&s->loop, &s->monitor_source);
+	(void)close(take_fd(&s->monitor.fd));
+	if (s->ending) {
+		/* Its log is closed: nothing is waited for any more. */
+		if (!s->init || s->init->stage == SUP_GONE)
+			evloop_stop(&s->loop);
+		return;
+	}
+	if (!s->committed) {
+		evloop_stop(&s->loop);
+		return;
+	}
+	sup_kill_container(s, EXIT_REASON_POLICY, why);
+	sup_log_lost(s, why);
+}
+
+static int on_ready(struct sup *s, struct error *err)
+{
+	struct link_msg msg = { .type = LINK_READY };
+
+	s->monitor_ready = true;
+	(void)snprintf(msg.text, sizeof(msg.text), "%s", s->log_name);
+	return link_send(&s->creator, &msg, NULL, 0, err);
+}
+
+static int on_failed(struct sup *s, const struct link_msg *msg)
+{
+	if (!s->committed && s->creator.fd >= 0) {
+		link_send_error(&s->creator, LINK_ERROR, 0, &msg->error);
+		return 0;
+	}
+	sup_kill_container(s, EXIT_REASON_POLICY, msg->error.text);
+	return 0;
+}
+
+static int on_monitor(struct evloop *l, struct ev_source *src, uint32_t events, struct error *err)
+{
+	struct sup *s = src->arg;
+	struct error bad = ERROR_NULL;
+	struct sup_process *p;
+	int fds[LINK_FDS_MAX];
+	struct link_msg msg;
+	int r;
+
+	r = link_recv(&s->monitor, &msg, fds, &bad);
+	if (r != 0) {
+		monitor_lost(s, r < 0 ? "the monitor said what it must not" : "the monitor was lost");
+		return 0;
+	}
+	link_close_fds(fds);
+	switch (msg.type) {
+	case LINK_READY:
+		return on_ready(s, err);
+	case LINK_FAILED:
+		return on_failed(s, &msg);
+	case LINK_PART:
+		return sup_log_next(s, msg.number, err);
+	case LINK_HEAD:
+		sup_log_head(s, &msg.head, msg.flags & LINK_F_FINAL);
+		return 0;
+	case LINK_BOUND:
+		s->ring = msg.ring;
+		return 0;
+	case LINK_DRAINED:
+		p = sup_process_find(s, msg.number);
+		return p && p->stage == SUP_DRAINING ? sup_process_drained(p, err) : 0;
+	default:
+		monitor_lost(s, "the monitor said what it must not");
+		return 0;
+	}
+}
+
+int sup_monitor_spawn(struct sup *s, struct error *err)
+{
+	_cleanup_close_ int exe = -EBADF;
+	int socks[2];
+	pid_t pid;
+	int r;
+
+	r = libexec_open(MONITOR_PROGRAM, &exe, err);
+	if (r == 0)
+		r = link_pair(socks, err);
+	if (r < 0)
+		return r;
+	/* Nothing of ours is changed in the child, so it may borrow our memory until its execve. */
+	pid = vfork();
+	if (pid == 0)
+		become_monitor(exe, socks[1], s->dir_fd);
+	(void)close(socks[1]);
+	s->monitor = (struct link){ .fd = socks[0], .self = LINK_SUPERVISOR, .peer = LINK_MONITOR };
+	if (pid < 0)
+		return error_set(err, -errno, "start %s", MONITOR_PROGRAM);
+	s->monitor_pid = pid;
+	return ev_add(&s->loop, &s->monitor_source, s->monitor.fd, EPOLLIN, on_monitor, s, err);
+}
+
+int sup_monitor_adopt(struct sup *s, pid_t pid, int netns_fd, struct error *err)
+{
+	struct link_msg msg = { .type = LINK_ADOPT, .pid = pid };
+
+	if (s->monitor.fd < 0)
+		return error_text(err, -EPIPE, "the monitor ended before the container was there");
+	return link_send(&s->monitor, &msg, &netns_fd, 1, err);
+}

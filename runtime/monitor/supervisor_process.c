@@ -1,0 +1,224 @@
+/*
+ * Owns the list of supervised processes and what happens from a process's end on: its output
+ * is waited for, its record written, its exit shown to whoever waits for it.
+ */
+#include <assert.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cgroup/cgroup_stats.h"
+#include "monitor/supervisor.h"
+#include "util/time.h"
+
+static void process_free(struct sup_process *p)
+{
+	struct sup *s = p->sup;
+
+	if (p->client)
+		p->client->process = NULL;
+	ev_del(&s->loop, &p->end);
+	ev_timer_done(&s->loop, &p->deadline);
+	ev_timer_done(&s->loop, &p->drain);
+	if (p->pidfd >= 0)
+		(void)close(p->pidfd);
+	/* Empty, or it goes with the container's own. */
+	if (p->cgroup.n_dirs > 0)
+		(void)rmdir(p->cgroup.dirs[0].path);
+	cgroup_done(&p->cgroup);
+	free(p);
+	s->n_processes--;
+}
+
+static bool is_over(const struct sup_process *p)
+{
+	struct error ignored = ERROR_NULL;
+	_cleanup_free_ pid_t *pids = NULL;
+	size_t n = 0;
+
+	if (p->stage != SUP_GONE || p->number == 0)
+		return false;
+	return cgroup_pids(&p->cgroup, &pids, &n, &ignored) < 0 || n == 0;
+}
+
+/* Commands that have ended with all that they had started. */
+static void sweep(struct sup *s)
+{
+	struct sup_process **at = &s->processes;
+
+	while (*at) {
+		struct sup_process *p = *at;
+
+		if (!is_over(p)) {
+			at = &p->next;
+			continue;
+		}
+		*at = p->next;
+		process_free(p);
+	}
+}
+
+struct sup_process *sup_process_new(struct sup *s, uint32_t number, struct error *err)
+{
+	struct sup_process *p;
+
+	sweep(s);
+	if (s->n_processes >= SUP_PROCESSES_MAX) {
+		(void)error_text(err, -EAGAIN, "the container already runs %d commands", SUP_PROCESSES_MAX);
+		return NULL;
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p) {
+		(void)error_oom(err);
+		return NULL;
+	}
+	p->sup = s;
+	p->number = number;
+	p->pidfd = -EBADF;
+	p->left_ns = UINT64_MAX;
+	p->end = EV_SOURCE_NULL;
+	p->deadline = p->drain = EV_TIMER_NULL;
+	p->next = s->processes;
+	s->processes = p;
+	s->n_processes++;
+	return p;
+}
+
+struct sup_process *sup_process_find(struct sup *s, uint32_t number)
+{
+	struct sup_process *p;
+
+	for (p = s->processes; p && p->number != number; p = p->next)
+		;
+	return p;
+}
+
+static enum exit_reason reason_of(const struct sup_process *p, uint64_t oom_kills)
+{
+	if (p->reason != EXIT_REASON_UNKNOWN || p->status < 0)
+		return p->reason;
+	if (WIFEXITED(p->status))
+		return EXIT_REASON_EXITED;
+	if (WTERMSIG(p->status) == SIGKILL && p->number > 0 && p->sup->ending)
+		return EXIT_REASON_CONTAINER;
+	/* Nobody of ours killed it, and the kernel counted a victim in this cgroup. */
+	return WTERMSIG(p->status) == SIGKILL && oom_kills > 0 ? EXIT_REASON_OOM : EXIT_REASON_SIGNAL;
+}
+
+static void fill_record(const struct sup_process *p, struct exit_record *rec, char finished[TIME_RFC3339_SIZE])
+{
+	struct cgroup_peaks peaks = { 0 };
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	time_rfc3339(&now, true, finished);
+	cgroup_peaks_read(&p->sup->cgroup, &peaks);
+	*rec = (struct exit_record){
+		.status = p->status,
+		.reason = reason_of(p, peaks.oom_kills),
+		.detail = p->sup->why[0] ? p->sup->why : NULL,
+		.finished = finished,
+		.oom_kills = peaks.oom_kills,
+		.pids_refused = peaks.pids_refused,
+		.memory_peak = peaks.memory,
+		.pids_peak = peaks.pids,
+		.cpu_ns = peaks.cpu_ns,
+		.wall_ns = p->started_ns ? ev_now(CLOCK_BOOTTIME) - p->started_ns : 0,
+	};
+}
+
+static void tell_monitor(struct sup_process *p, const struct exit_record *rec)
+{
+	struct link_msg msg = { .type = LINK_EXITED, .number = p->number, .pid = p->pid };
+
+	msg.exit = (struct link_exit){ .status = rec->status,
+				       .reason = rec->reason,
+				       .memory_peak = rec->memory_peak,
+				       .pids_peak = rec->pids_peak,
+				       .cpu_ns = rec->cpu_ns,
+				       .wall_ns = rec->wall_ns,
+				       .oom_kills = rec->oom_kills,
+				       .pids_refused = rec->pids_refused };
+	sup_monitor_tell(p->sup, &msg);
+}
+
+int sup_process_drained(struct sup_process *p, struct error *err)
+{
+	char finished[TIME_RFC3339_SIZE];
+	struct sup *s = p->sup;
+	struct exit_record rec;
+	int r = 0;
+
+	if (p->stage == SUP_GONE)
+		return 0;
+	ev_timer_done(&s->loop, &p->drain);
+	fill_record(p, &rec, finished);
+	/* Before anybody can see the exit: who sees it also finds why. */
+	if (p->number == 0)
+		r = exit_record_write(s->dir_fd, &rec, err);
+	tell_monitor(p, &rec);
+	sup_release(p);
+	if (r == 0 && p->number == 0)
+		r = sup_finish(s, err);
+	return r;
+}
+
+static int on_drain_timeout(struct evloop *l, struct ev_timer *t, struct error *err)
+{
+	return sup_process_drained(t->arg, err);
+}
+
+int sup_process_ended(struct sup_process *p, int status, struct error *err)
+{
+	struct sup *s = p->sup;
+	struct error gone = ERROR_NULL;
+	struct error ignored = ERROR_NULL;
+	int r;
+
+	p->status = status;
+	if (p->stage == SUP_PROVING) {
+		(void)error_text(&gone, -ESRCH, "the process ended before its execve");
+		sup_client_answer(p, &gone);
+	}
+	p->stage = SUP_DRAINING;
+	if (p->number == 0) {
+		s->ending = true;
+		/* Without its own pid namespace the end of init ends nobody else. */
+		if (!s->record->pid_ns_private)
+			(void)cgroup_kill(&s->cgroup, &ignored);
+	}
+	if (!p->streams || s->monitor.fd < 0)
+		return sup_process_drained(p, err);
+	r = link_send_type(&s->monitor, LINK_DRAIN, p->number, err);
+	if (r == 0)
+		r = ev_timer_init(&s->loop, &p->drain, CLOCK_BOOTTIME, on_drain_timeout, p, err);
+	return r < 0 ? r : ev_timer_at(&p->drain, ev_now(CLOCK_BOOTTIME) + SUP_DRAIN_NS, err);
+}
+
+static int on_end_timeout(struct evloop *l, struct ev_timer *t, struct error *err)
+{
+	evloop_stop(l);
+	return 0;
+}
+
+int sup_finish(struct sup *s, struct error *err)
+{
+	int r;
+
+	s->ending = true;
+	(void)unlinkat(s->dir_fd, LINK_CONTROL_FILE, 0);
+	if (s->monitor.fd < 0) {
+		evloop_stop(&s->loop);
+		return 0;
+	}
+	r = link_send_type(&s->monitor, LINK_END, 0, err);
+	if (r < 0) {
+		evloop_stop(&s->loop);
+		return r;
+	}
+	r = ev_timer_init(&s->loop, &s->end_timer, CLOCK_BOOTTIME, on_end_timeout, s, err);
+	return r < 0 ? r : ev_timer_at(&s->end_timer, ev_now(CLOCK_BOOTTIME) + SUP_END_NS, err);
+}

@@ -1,0 +1,278 @@
+# Sessions on real containers: changes stay in the layer, the layer is capped, goes with the
+# container or is kept, and is refused where it would be a lie.
+# shellcheck shell=bash
+
+load helpers.bash
+
+SESSIONS=/var/lib/agentrun/sessions
+
+setup_file() {
+	export SUITE_POLICY=1
+	suite_setup_file
+	[ "$KIND" = agentrun ] || skip "only agentrun has sessions"
+	[ -e /etc/agentrun/policy.json ] && skip "this host has a policy of its own"
+	[ -e /dev/loop-control ] || skip "no loop devices"
+	umask 022
+}
+
+teardown_file() {
+	suite_teardown_file
+}
+
+setup() {
+	suite_setup
+	umask 022
+	WORK=$T/work
+	mkdir -p "$WORK/dir" "$ROOTFS/work" "$ROOT"
+	echo one >"$WORK/file"
+	echo two >"$WORK/dir/other"
+	policy '{"mounts": {"session": ["/work"]}, "disk": {"session": {"size": "32MiB", "inodes": 500}}}'
+	add_work
+}
+
+teardown() {
+	suite_teardown
+	rm -rf "$(session_dir)"
+}
+
+# policy PROFILE
+policy() {
+	POLICY=$T/policy.json
+	printf '{"version": 1, "profiles": {"default": %s}}\n' "$1" >"$POLICY"
+	chmod 600 "$POLICY"
+	AGENTRUN_FLAGS="--policy $POLICY"
+}
+
+add_work() {
+	edit --arg work "$WORK" '.mounts |= map(select(.destination != "/work"))
+		| .mounts += [{destination: "/work", type: "bind", source: $work, options: ["rbind", "rprivate"]}]'
+}
+
+session_dir() {
+	printf '%s/%s/%s' "$SESSIONS" "$(printf %s "$(realpath "$ROOT")" | sha256sum | cut -c1-16)" "$ID"
+}
+
+no_session() {
+	if [ -e "$(session_dir)" ]; then
+		find "$(session_dir)"
+		return 1
+	fi
+	! losetup -a | grep -F "$(session_dir)"
+}
+
+# untouched: the original is as setup made it
+untouched() {
+	[ "$(cd "$WORK" && find . | LC_ALL=C sort | tr '\n' ' ')" = '. ./dir ./dir/other ./file ' ]
+	[ "$(cat "$WORK/file" "$WORK/dir/other")" = $'one\ntwo' ]
+}
+
+@test "a folder: the container sees its changes, the original does not" {
+	sh_args 'cd /work && echo more >>file && rm -r dir && mkdir new && echo x >new/y && cat file && ls'
+	run_container
+	works $'one\nmore\nfile\nnew'
+	untouched
+	no_session
+	clean
+}
+
+@test "the top keeps owner, mode and attributes" {
+	chown 12:34 "$WORK"
+	chmod 2751 "$WORK"
+	"$PYTHON" -c 'import os, sys; os.setxattr(sys.argv[1], "user.note", b"hello")' "$WORK"
+	sh_args 'stat -c "%u %g %a" /work'
+	run_container
+	works '12 34 2751'
+}
+
+@test "the root filesystem, by annotation" {
+	policy '{}'
+	edit '.annotations["org.agentrun.session"] = "true"'
+	before=$(find "$ROOTFS" | LC_ALL=C sort | sha256sum)
+	sh_args 'echo x >/etc/new && rm /bin/busybox && ls /etc/new'
+	run_container
+	works /etc/new
+	[ "$(find "$ROOTFS" | LC_ALL=C sort | sha256sum)" = "$before" ]
+	no_session
+}
+
+@test "the root filesystem and a folder below a user namespace" {
+	policy '{"mounts": {"session": ["/", "/work"]}, "disk": {"session": {"size": "32MiB"}}}'
+	in_user_namespace
+	chown -R 100000:100000 "$WORK"
+	sh_args 'id -u; echo x >/etc/new && echo y >/work/file && cat /etc/new /work/file; stat -c %u /work/file'
+	run_container
+	works $'0\nx\ny\n0'
+	untouched
+	[ ! -e "$ROOTFS/etc/new" ]
+}
+
+@test "a folder by the host's name, and a read-only source" {
+	policy "{\"mounts\": {\"session\": [\"$T\"]}}"
+	mount --bind "$WORK" "$WORK"
+	mount -o remount,bind,ro "$WORK"
+	sh_args 'echo changed >/work/file && cat /work/file'
+	run_container
+	works changed
+	untouched
+}
+
+@test "over tmpfs" {
+	mount -t tmpfs -o size=1m session-test "$WORK"
+	echo one >"$WORK/file"
+	sh_args 'echo changed >/work/file && cat /work/file'
+	run_container
+	works changed
+	[ "$(cat "$WORK/file")" = one ]
+}
+
+@test "over an overlay, and not over an overlay over an overlay" {
+	mkdir -p "$T"/o/{up,wk,m,up2,wk2,m2} "$T/tm"
+	mount -t tmpfs session-test "$T/tm"
+	mkdir -p "$T"/tm/{up,wk,up2,wk2}
+	mount -t overlay overlay -o "lowerdir=$WORK,upperdir=$T/tm/up,workdir=$T/tm/wk" "$T/o/m"
+	original=$WORK
+	WORK=$T/o/m
+	add_work
+	sh_args 'echo changed >/work/file && cat /work/file'
+	run_container
+	works changed
+	[ -z "$(ls "$T/tm/up")" ]
+	mount -t overlay overlay -o "lowerdir=$T/o/m,upperdir=$T/tm/up2,workdir=$T/tm/wk2" "$T/o/m2"
+	WORK=$T/o/m2
+	add_work
+	run_container
+	fails 1 'session over .*/o/m2: the kernel refuses an overlay there'
+	no_session
+	clean_but_mounts
+	umount "$T/o/m2" "$T/o/m"
+	WORK=$original
+	untouched
+}
+
+clean_but_mounts() {
+	[ -z "$(find "$ROOT" -mindepth 1)" ]
+	[ -z "$(cgroup_folders "$CGROUP")" ]
+}
+
+@test "full in bytes" {
+	sh_args 'cd /work; dd if=/dev/zero of=big bs=1M count=40 2>&1 | grep -o "No space left on device"; rm big
+		dd if=/dev/zero of=small bs=1M count=1 2>/dev/null && echo again'
+	run_container
+	works $'No space left on device\nagain'
+	untouched
+}
+
+@test "full in inodes" {
+	sh_args 'cd /work; i=0; while echo >f$i; do i=$((i + 1)); done 2>/dev/null; [ $i -gt 400 ] && [ $i -lt 520 ] && echo "$((i / 100))"; rm f*; echo x >f && echo again'
+	run_container
+	[[ $output =~ ^[45]$'\n'again$ ]]
+	untouched
+}
+
+@test "no layer for a mount that is read-only" {
+	edit '(.mounts[] | select(.destination == "/work")).options += ["ro"]'
+	sh_args 'touch /work/x 2>&1 | grep -o "Read-only"; grep " /work " /proc/mounts | cut -d" " -f3 | grep -c overlay'
+	run_container
+	exits 1 $'Read-only\n0'
+}
+
+@test "delete removes a session, also of a container that runs" {
+	start_sleeper
+	[ -e "$(session_dir)/layer.img" ]
+	[ "$(stat -c '%a %u' "$SESSIONS" "$(session_dir)" "$(session_dir)/layer.img" | tr '\n' ' ')" = '700 0 700 0 600 0 ' ]
+	rt state "$ID" >/dev/null
+	call delete --force "$ID"
+	works
+	no_session
+	clean
+}
+
+@test "a session is fresh for each container" {
+	sh_args 'cat /work/mark 2>/dev/null; echo first >/work/mark'
+	run_container
+	works ''
+	run_container
+	works ''
+}
+
+@test "kept: outlives delete and is not given to the next container" {
+	policy '{"mounts": {"session": ["/work"]}, "disk": {"session": {"size": "32MiB", "keep": true}}}'
+	sh_args 'echo x >/work/mark'
+	run_container
+	works
+	[ -e "$(session_dir)/layer.img" ]
+	run_container
+	fails 1 'the session of an earlier container with this id is kept'
+	[ -e "$(session_dir)/layer.img" ]
+	untouched
+	clean
+}
+
+@test "a create that fails leaves no session, kept or not" {
+	policy '{"mounts": {"session": ["/work"]}, "disk": {"session": {"size": "32MiB", "keep": true}}}'
+	args /no/such/program
+	run_container
+	[ "$status" -ne 0 ]
+	no_session
+	clean
+}
+
+@test "what was left by a killed creator goes at delete --force, or with the next one" {
+	start_sleeper
+	rt delete --force "$ID"
+	mkdir -p "$(session_dir)"
+	chmod 700 "$(dirname "$(session_dir)")" "$(session_dir)"
+	echo rubbish >"$(session_dir)/layer.img"
+	args true
+	run_container
+	works
+	no_session
+}
+
+@test "refused: other mounts below, a file, a second way to the original" {
+	mkdir -p "$WORK/dir"
+	mount -t tmpfs session-test "$WORK/dir"
+	run_container
+	fails 1 'other mounts lie below the original'
+	umount "$WORK/dir"
+	add_mount "{\"destination\": \"/again\", \"type\": \"bind\", \"source\": \"$WORK/dir\", \"options\": [\"bind\"]}"
+	run_container
+	fails 1 'the mount at /again reaches the original of the session at /work'
+	edit '(.mounts[] | select(.destination == "/again")).options += ["ro"]'
+	args true
+	run_container
+	works
+	edit --arg f "$WORK/file" '.mounts |= map(select(.destination != "/again" and .destination != "/work"))
+		| .mounts += [{destination: "/work", type: "bind", source: $f, options: ["bind"]}]'
+	rmdir "$ROOTFS/work"
+	run_container
+	fails 1 'it is no folder'
+	no_session
+	clean
+}
+
+@test "refused: a request for what is not there, a tiny size" {
+	policy '{}'
+	edit '.annotations["org.agentrun.session"] = "/nowhere"'
+	run_container
+	fails 1 'session over /nowhere: no bind mount is there'
+	edit '.annotations["org.agentrun.session"] = "/work"'
+	policy '{"disk": {"session": {"size": "1MiB"}}}'
+	run_container
+	fails 1 'the least is 16777216'
+	clean
+}
+
+@test "whiteouts and overlay's attributes cannot be forged" {
+	policy '{"mounts": {"session": ["/work"]}, "capabilities": {"root": ["CAP_CHOWN", "CAP_MKNOD", "CAP_FOWNER"]}}'
+	edit '.process.capabilities |= with_entries(.value += ["CAP_MKNOD"])'
+	cp -r "$ROOTFS" "$T/keep"
+	sh_args 'cd /work
+		mknod file2 c 0 0 2>&1 | grep -o "not permitted"
+		setfattr -n trusted.overlay.opaque -v y dir 2>/dev/null && echo forged
+		setfattr -n user.overlay.opaque -v y dir 2>/dev/null
+		ls dir'
+	run_container
+	works $'not permitted\nother'
+	untouched
+}

@@ -14,6 +14,7 @@
 #define TAIL_MAX   ((size_t)8 * 1024)
 #define TAILS_MAX  ((uint64_t)256 * 1024) /* of all streams together */
 #define WINDOW	   (2 * AUDIT_OUTPUT_CHUNK) /* bytes that wait at most */
+#define AHEAD	   ((size_t)1024) /* of which are looked at to see what a record ends in */
 #define LAG_NS	   UINT64_C(100000000) /* of a terminal: so that it can be played back in time */
 
 struct audit_output {
@@ -101,14 +102,15 @@ static size_t put_text(struct audit_output *o, const char *text, size_t len, boo
 
 	while (used < len) {
 		_cleanup_buf_ struct buf clean = BUF_NULL;
-		struct audit_bytes rest = { text + used, len - used };
+		struct audit_bytes rest = { text + used, len - used }, seen = rest;
 
 		cut = good_cut(rest.data, MIN(rest.len, AUDIT_OUTPUT_CHUNK));
 		if (cut == 0 && !all && rest.len < AUDIT_OUTPUT_CHUNK)
 			break;
 		if (cut == 0 || (all && rest.len <= AUDIT_OUTPUT_CHUNK))
 			cut = MIN(rest.len, AUDIT_OUTPUT_CHUNK);
-		n = audit_redact_text(o->sink->redactor, &o->redact, rest, cut, &clean);
+		seen.len = MIN(rest.len, cut + AHEAD);
+		n = audit_redact_text(o->sink->redactor, &o->redact, seen, cut, &clean);
 		r = clean.len || clean.failed || tail ?
 			    put_record(o, o->offset, n, o->since, &clean, tail, err) :
 			    0;

@@ -12,6 +12,7 @@
 
 #define SPANS_MAX    64
 #define PATTERNS_MAX 256
+#define MARK_MAX     16 /* longer than any mark that ends a secret */
 #define NOWHERE	     SIZE_MAX
 
 struct audit_redactor {
@@ -131,26 +132,44 @@ static void put_clean(const struct secret_spans *l, size_t start, size_t end, st
 		buf_add(out, l->text.s + start, end - start);
 }
 
+/* All marks begin with dashes and have them nowhere else: one dash too many moves it along. */
+static size_t mark_overlap(const struct audit_redact_state *st)
+{
+	size_t dashes = strspn(st->until, "-");
+
+	return st->matched == dashes ? dashes : 1;
+}
+
+/* One more byte of a secret that goes up to a mark; the mark may be cut by the border of a piece. */
+static void match_mark(struct audit_redact_state *st, char c)
+{
+	if (c == st->until[st->matched])
+		st->matched++;
+	else
+		st->matched = c == st->until[0] ? mark_overlap(st) : 0;
+	if (st->until[st->matched])
+		return;
+	st->until = NULL;
+	st->matched = 0;
+	st->line = true;
+}
+
 /* Bytes that still belong to the secret of the piece before. */
 static size_t carried(struct audit_redact_state *st, struct secret_text t)
 {
-	size_t n, end;
+	size_t n = 0;
 
-	if (st->until) {
-		n = secret_find(t, st->until);
-		if (n == t.len)
-			return t.len;
-		n += strlen(st->until);
-		end = secret_find(secret_from(t, n), "\n");
-		st->until = NULL;
-		return n + end;
-	}
+	while (st->until && n < t.len)
+		match_mark(st, t.s[n++]);
+	for (; st->line && n < t.len; n++)
+		st->line = t.s[n] != '\n';
+	if (n && !st->until && !st->line && t.s[n - 1] == '\n')
+		return n - 1; /* the end of the line stays */
 	if (st->word) {
 		n = secret_run(SECRET_ANY, t);
 		st->word = n == t.len;
-		return n;
 	}
-	return 0;
+	return n;
 }
 
 size_t audit_redact_text(const struct audit_redactor *r, struct audit_redact_state *st,
@@ -159,7 +178,7 @@ size_t audit_redact_text(const struct audit_redactor *r, struct audit_redact_sta
 	struct secret_span items[SPANS_MAX];
 	struct secret_spans l = { items, 0, SPANS_MAX, { text.data, text.len } };
 	const struct secret_span *s;
-	size_t start, i;
+	size_t start, i, k;
 
 	assert(r && st && text.len && cut > 0 && cut <= text.len);
 	start = carried(st, l.text);
@@ -175,6 +194,9 @@ size_t audit_redact_text(const struct audit_redactor *r, struct audit_redact_sta
 			cut = s->start > start && !s->until ? s->start : s->end;
 		if (cut == s->end && cut == text.len) {
 			st->until = s->until;
+			st->matched = 0;
+			for (k = cut - MIN(cut, (size_t)MARK_MAX); st->until && k < cut; k++)
+				match_mark(st, text.data[k]);
 			st->word = !s->until && secret_in_set(SECRET_ANY, text.data[cut - 1]);
 		}
 		break;
@@ -275,7 +297,7 @@ static void find_in_word(const struct audit_redactor *r, const struct words *w,
 	}
 	if (start == word.len)
 		start = option_secret(w, word);
-	if (start < word.len && word.s[start] != '$')
+	if (start < word.len && !secret_is_placeholder(secret_from(word, start)))
 		secret_spans_add(l, &(struct secret_span){ at + start, at + word.len, "option", NULL });
 }
 

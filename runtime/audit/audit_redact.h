@@ -23,7 +23,9 @@ bool audit_redact_argv(const struct audit_redactor *r, struct audit_bytes argv, 
 
 /* What a text says of the one that follows it in the same stream. */
 struct audit_redact_state {
-	const char *until; /* a secret goes on up to this mark */
+	const char *until; /* a secret goes on up to this mark... */
+	size_t matched;	   /* of which this much has come */
+	bool line;	   /* ...and the rest of its line */
 	bool word;	   /* a secret goes on to the end of its word */
 };
 /*

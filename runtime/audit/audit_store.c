@@ -17,20 +17,43 @@
 #include "util/fd.h"
 
 #define LOCK_STEP_MS 10
+#define NEW_LOCK_MS  2000
 #define NAME_TRIES   100
+
+static int lock_wait(int fd, int timeout_ms)
+{
+	static const struct timespec step = { .tv_nsec = LOCK_STEP_MS * 1000000L };
+	int waited;
+
+	for (waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited += LOCK_STEP_MS) {
+		if (errno == EINTR)
+			continue;
+		if (errno != EWOULDBLOCK)
+			return -errno;
+		if (waited >= timeout_ms)
+			return AUDIT_E_BUSY;
+		(void)nanosleep(&step, NULL);
+	}
+	return 0;
+}
 
 static int make_file(int dirfd, const char *file, bool may_exist, int *ret_fd)
 {
 	_cleanup_close_ int fd =
 		openat(dirfd, file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | (may_exist ? 0 : O_EXCL), 0600);
 	struct stat st;
+	int r;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	/* Left behind by a change of parts that did not come about; with content it is somebody's. */
 	if (!S_ISREG(st.st_mode) || st.st_size > 0)
 		return -EEXIST;
-	if (fchmod(fd, 0600) < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fsync(dirfd) < 0)
+	/* Readers look at locks, for a moment: audit_store_busy(). */
+	r = lock_wait(fd, NEW_LOCK_MS);
+	if (r)
+		return r < 0 ? r : -EBUSY;
+	if (fchmod(fd, 0600) < 0 || fsync(dirfd) < 0)
 		return -errno;
 	*ret_fd = take_fd(&fd);
 	return 0;
@@ -64,23 +87,6 @@ int audit_store_next(int dirfd, const char *name, uint32_t part, int *ret_fd, st
 	audit_name_file(name, part, file);
 	r = make_file(dirfd, file, true, ret_fd);
 	return r < 0 ? error_set(err, r, "create part %u of audit log %s", part, name) : 0;
-}
-
-static int lock_wait(int fd, int timeout_ms)
-{
-	static const struct timespec step = { .tv_nsec = LOCK_STEP_MS * 1000000L };
-	int waited;
-
-	for (waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited += LOCK_STEP_MS) {
-		if (errno == EINTR)
-			continue;
-		if (errno != EWOULDBLOCK)
-			return -errno;
-		if (waited >= timeout_ms)
-			return AUDIT_E_BUSY;
-		(void)nanosleep(&step, NULL);
-	}
-	return 0;
 }
 
 static int open_part(int dirfd, const char *name, uint32_t part, int flags)
@@ -172,6 +178,24 @@ int audit_store_append(int dirfd, const char *name, int timeout_ms, int *ret_fd,
 	*ret = head;
 	*ret_fd = take_fd(&fd);
 	return 0;
+}
+
+bool audit_store_busy(int dirfd, const char *name)
+{
+	_cleanup_close_ int fd = -EBADF;
+	uint32_t part = 1;
+
+	for (;;) {
+		int next = open_part(dirfd, name, part, O_RDONLY);
+
+		if (next < 0)
+			break;
+		if (fd >= 0)
+			(void)close(fd);
+		fd = next;
+		part++;
+	}
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
 int audit_store_append_event(int dirfd, int index_dirfd, const char *name, int timeout_ms,

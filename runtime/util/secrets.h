@@ -67,6 +67,8 @@ bool secret_is(struct secret_text t, const char *word);
 bool secret_is_truth_value(struct secret_text t);
 /* An absolute path below a usual top folder or of a file, or a plainly relative one. */
 bool secret_is_path(struct secret_text t);
+/* "${DB_PASSWORD}", "<password>": the place of a secret, not the secret */
+bool secret_is_placeholder(struct secret_text v);
 
 /* secrets_tokens.c: what is known by how it begins. */
 struct secret_token {

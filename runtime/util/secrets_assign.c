@@ -106,8 +106,7 @@ static struct secret_text value_behind(struct secret_text rest, size_t *ret_quot
 	return rest;
 }
 
-/* "${DB_PASSWORD}", "<password>": the place of a secret, not the secret */
-static bool is_placeholder(struct secret_text v)
+bool secret_is_placeholder(struct secret_text v)
 {
 	static const char *const marks[] = { "${", "$(", "{{", "%(", "<", "***" };
 	size_t i;
@@ -115,7 +114,10 @@ static bool is_placeholder(struct secret_text v)
 	for (i = 0; i < ELEMENTSOF(marks); i++)
 		if (secret_begins(v, marks[i]))
 			return true;
-	return false;
+	/* $DB_PASSWORD; in capitals, since a password may begin with the sign. */
+	for (i = 1; i < v.len && (secret_in_set(SECRET_UPPER, v.s[i]) || v.s[i] == '_'); i++)
+		;
+	return v.len > 1 && v.s[0] == '$' && i == v.len && v.s[1] > '9';
 }
 
 static void value_span(struct secret_text t, struct secret_text v, size_t quoted, const char *rule,
@@ -141,7 +143,7 @@ static bool header_span(struct secret_text t, struct secret_text rest, struct se
 	for (end = start; end < rest.len && !memchr("\r\n\"'", rest.s[end], 4); end++)
 		;
 	rest = (struct secret_text){ rest.s + start, end - start };
-	if (rest.len < 8 || is_placeholder(rest) || rest.s[0] == '$')
+	if (rest.len < 8 || secret_is_placeholder(rest))
 		return false;
 	value_span(t, rest, 0, "http-authorization", ret);
 	return true;
@@ -166,7 +168,7 @@ static bool assignment_span(struct secret_text t, size_t place, struct secret_sp
 	if (!key)
 		return false;
 	v = value_behind(rest, &end);
-	if (v.len < key->min || is_placeholder(v) || secret_is_truth_value(v) || secret_is_path(v))
+	if (v.len < key->min || secret_is_placeholder(v) || secret_is_truth_value(v) || secret_is_path(v))
 		return false;
 	value_span(t, v, end, "assigned-secret", ret);
 	return true;

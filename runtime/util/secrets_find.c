@@ -86,7 +86,8 @@ static void find_named(const struct secret_index *ix, struct secret_spans *l)
 			continue;
 		name = name_before(t, i);
 		value = value_after(t, i);
-		if (name.len < NAME_SHORTEST || value.len < VALUE_SHORTEST || value.s[0] == '$')
+		if (name.len < NAME_SHORTEST || value.len < VALUE_SHORTEST ||
+		    secret_is_placeholder(value))
 			continue;
 		secret_name_init(ix, &known, name);
 		rule = secret_name_standing(ix, &known, &list) == SECRET_UNKNOWN ?

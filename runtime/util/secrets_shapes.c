@@ -173,7 +173,16 @@ bool secret_shape_next(struct secret_text t, size_t from, struct secret_span *re
 	size_t i;
 
 	for (i = from; i < t.len; i++)
-		if (memchr("-~.:+\"m", t.s[i], 7) && shape_span(t, i, ret) && ret->end > from)
-			return true;
+		switch (t.s[i]) {
+		case '-':
+		case '~':
+		case '.':
+		case ':':
+		case '+':
+		case '"':
+		case 'm':
+			if (shape_span(t, i, ret) && ret->end > from)
+				return true;
+		}
 	return false;
 }

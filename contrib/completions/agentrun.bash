@@ -32,6 +32,9 @@ _agentrun_options()
 	explain)
 		echo "--json --help -h"
 		;;
+	audit)
+		echo "--dir --json --type --process --since --until --stream --raw --speed --max-wait --help -h"
+		;;
 	policy)
 		echo "--bundle -b --profile -p --json --origins --help -h"
 		;;
@@ -100,7 +103,7 @@ _agentrun_ids()
 _agentrun_value()
 {
 	case $2 in
-	--bundle | -b | --root | --image-path | --work-path | --parent-path)
+	--bundle | -b | --root | --dir | --image-path | --work-path | --parent-path)
 		compgen -d -- "$3"
 		;;
 	--config | -f | --log | --process | -p | --pid-file | --console-socket | --pidfd-socket | --resources | -r | --criu | --policy)
@@ -118,6 +121,16 @@ _agentrun_value()
 		;;
 	--format)
 		compgen -W "table json" -- "$3"
+		;;
+	--stream)
+		compgen -W "stdin stdout stderr terminal" -- "$3"
+		;;
+	--type)
+		compgen -W "create start operation exit delete process process-exit exec exec-exit output output-end window \
+			name egress-denied call-denied limit deadline monitor-lost lost session open gap part-end part close" -- "$3"
+		;;
+	--since | --until | --speed | --max-wait)
+		return 0
 		;;
 	--log-format)
 		compgen -W "text json" -- "$3"
@@ -180,7 +193,13 @@ _agentrun()
 	fi
 	case $command:$positionals in
 	:*)
-		mapfile -t COMPREPLY < <(compgen -W "checkpoint create delete events exec explain features kill list pause policy ps restore resume run spec start state update" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "audit checkpoint create delete events exec explain features kill list pause policy ps restore resume run spec start state update" -- "$cur")
+		;;
+	audit:0)
+		mapfile -t COMPREPLY < <(compgen -W "list log follow show replay verify" -- "$cur")
+		;;
+	audit:1)
+		mapfile -t COMPREPLY < <(compgen -W "$(_agentrun_ids)" -- "$cur")
 		;;
 	kill:1)
 		mapfile -t COMPREPLY < <(compgen -W "HUP INT QUIT KILL USR1 USR2 TERM CONT STOP" -- "$cur")

@@ -4,7 +4,7 @@ function __agentrun_ids
 	agentrun list -q 2>/dev/null
 end
 
-set -l commands checkpoint create delete events exec explain features kill list pause policy ps restore resume run spec start state update
+set -l commands audit checkpoint create delete events exec explain features kill list pause policy ps restore resume run spec start state update
 
 complete -c agentrun -f
 
@@ -24,6 +24,7 @@ complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -s v -l vers
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -s h -l help -d 'print this help'
 
 # commands
+complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a audit -d 'show what containers did, and check that the record is whole'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a checkpoint -d 'save a running container to disk (not in this build)'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a create -d 'prepare a container; start runs its program'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a delete -d 'remove a container'
@@ -216,6 +217,20 @@ complete -c agentrun -n '__fish_seen_subcommand_from update' -s h -l help -d 'pr
 complete -c agentrun -n '__fish_seen_subcommand_from explain' -a '(__agentrun_ids)' -d container
 complete -c agentrun -n '__fish_seen_subcommand_from explain' -l json -d 'print JSON'
 complete -c agentrun -n '__fish_seen_subcommand_from explain' -s h -l help -d 'print this help'
+
+# audit
+complete -c agentrun -n '__fish_seen_subcommand_from audit' -a 'list log follow show replay verify'
+complete -c agentrun -n '__fish_seen_subcommand_from audit' -l dir -r -d 'folder with logs (default: /var/log/agentrun)'
+complete -c agentrun -n '__fish_seen_subcommand_from audit' -l json -d 'print JSON; records as they stand in the log'
+complete -c agentrun -n '__fish_seen_subcommand_from audit' -l type -x -a 'create start operation exit delete process process-exit exec exec-exit output output-end window name egress-denied call-denied limit deadline monitor-lost lost session open gap part-end part close' -d 'log, follow: records of these types only (repeatable)'
+complete -c agentrun -n '__fish_seen_subcommand_from audit' -l process -x -d 'log, follow: records of this process only'
+complete -c agentrun -n '__fish_seen_subcommand_from audit' -l since -x -d 'log, follow: not before (2026-11-30T20:56 in UTC, or 10m)'
+complete -c agentrun -n '__fish_seen_subcommand_from audit' -l until -x -d 'log, follow: not after'
+complete -c agentrun -n '__fish_seen_subcommand_from audit' -l stream -x -a 'stdin stdout stderr terminal' -d 'show: only one stream'
+complete -c agentrun -n '__fish_seen_subcommand_from audit' -l raw -d 'show: the bytes of the output and nothing else, unchanged'
+complete -c agentrun -n '__fish_seen_subcommand_from audit' -l speed -x -d 'replay: so many times as fast (default: 1)'
+complete -c agentrun -n '__fish_seen_subcommand_from audit' -l max-wait -x -d 'replay: longest pause'
+complete -c agentrun -n '__fish_seen_subcommand_from audit' -s h -l help -d 'print this help'
 
 # policy
 complete -c agentrun -n '__fish_seen_subcommand_from policy' -a 'check show schema'

@@ -1,0 +1,205 @@
+/*
+ * Owns the verdict on a log. The first thing that is wrong decides; what comes behind it
+ * is not judged, since it may follow from it.
+ */
+#include "audit/audit_verify.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "audit/audit_name.h"
+#include "audit/audit_read.h"
+#include "audit/audit_scan.h"
+#include "audit/audit_value.h"
+
+struct check {
+	struct audit_verdict *v;
+	struct audit_index_entry index[2]; /* beside the log, and root's own */
+	bool has_index[2], met[2];
+	const char *name; /* NULL = a file on its own */
+};
+
+_printf_(3, 4) static void against(struct check *c, const struct audit_record *rec, const char *fmt, ...)
+{
+	struct audit_verdict *v = c->v;
+	va_list ap;
+
+	if (!v->whole)
+		return;
+	v->whole = false;
+	v->line = rec ? rec->number : 0;
+	v->seq = rec ? rec->seq : 0;
+	if (c->name && rec)
+		audit_name_file(c->name, rec->part, v->file);
+	va_start(ap, fmt);
+	(void)vsnprintf(v->why, sizeof(v->why), fmt, ap);
+	va_end(ap);
+}
+
+/* The first record names the container: a log in the place of another one's is found so. */
+static void check_open(struct check *c, const struct audit_record *rec)
+{
+	const char *id = audit_value_string(rec->json, "id"), *root = audit_value_string(rec->json, "root");
+	char digits[AUDIT_ROOT_DIGITS + 1];
+	struct audit_name parsed;
+
+	if (!c->name || !audit_name_parse(c->name, &parsed))
+		return;
+	if (!id || !root) {
+		against(c, rec, "it does not name its container");
+		return;
+	}
+	audit_name_root(root, digits);
+	if (MIN(strlen(id), (size_t)AUDIT_ID_CUT) != parsed.id_len || memcmp(id, c->name, parsed.id_len) != 0 ||
+	    !str_eq(parsed.root, digits))
+		against(c, rec, "it is the log of another container (%.64s)", id);
+}
+
+static void check_index(struct check *c, const struct audit_record *rec)
+{
+	char hex[SHA256_HEX_SIZE];
+	size_t i;
+
+	for (i = 0; i < ELEMENTSOF(c->index); i++) {
+		if (!c->has_index[i] || c->index[i].records != rec->seq)
+			continue;
+		c->met[i] = true;
+		sha256_to_hex(rec->hash, hex);
+		if (!str_eq(hex, c->index[i].hash))
+			against(c, rec, "the index remembers another record %" PRIu64 ": the log was written anew, or is another one",
+				rec->seq);
+	}
+}
+
+static void check_record(struct check *c, const struct audit_record *rec)
+{
+	struct audit_verdict *v = c->v;
+	uint64_t missing;
+
+	if (rec->bad) {
+		against(c, rec, "%s", rec->bad);
+		return;
+	}
+	v->records++;
+	v->parts = rec->part;
+	(void)snprintf(v->time, sizeof(v->time), "%s", audit_value_string(rec->json, "time") ? audit_value_string(rec->json, "time") : "");
+	if (rec->type == AUDIT_OPEN && rec->seq == 1)
+		check_open(c, rec);
+	/* What is written about a container behind the end of its log does not open it again. */
+	if (rec->type == AUDIT_CLOSE)
+		v->closed = true;
+	if (rec->type == AUDIT_GAP && audit_value_u64(rec->json, "records", &missing))
+		v->gaps += missing;
+	check_index(c, rec);
+}
+
+static void check_end(struct check *c, uint64_t last_seq)
+{
+	static const char *const where[] = { "the index beside the log", "root's index" };
+	struct audit_verdict *v = c->v;
+	size_t i;
+
+	for (i = 0; i < ELEMENTSOF(c->index); i++) {
+		if (!c->has_index[i])
+			continue;
+		v->indexed = true;
+		if (c->index[i].records > last_seq)
+			against(c, NULL, "%s knows %" PRIu64 " records, and there are %" PRIu64 ": the end was cut off",
+				where[i], c->index[i].records, last_seq);
+		else if (c->index[i].closed && c->index[i].records < last_seq && !v->live)
+			against(c, NULL, "%s knows %" PRIu64 " records, and there are %" PRIu64 ": some were added later",
+				where[i], c->index[i].records, last_seq);
+	}
+	if (v->records == 0)
+		against(c, NULL, "it holds no record");
+	if (!v->closed && !v->live)
+		against(c, NULL, "it has no closing record and nobody writes it: its writer was killed, or the end was cut off");
+}
+
+static int run(struct check *c, struct audit_reader *r, struct error *err)
+{
+	struct audit_record rec;
+	enum audit_type type = AUDIT_TYPES;
+	uint64_t last = 0;
+	int k;
+
+	c->v->whole = true;
+	while (c->v->whole && (k = audit_reader_next(r, &rec, err)) != AUDIT_READ_END) {
+		if (k < 0)
+			return k;
+		check_record(c, &rec);
+		last = rec.seq ? rec.seq : last;
+		type = rec.type;
+	}
+	/* A part on its own is whole when it ends as a part does. */
+	if (!c->name && type == AUDIT_PART_END)
+		c->v->closed = true;
+	if (c->v->whole)
+		check_end(c, last);
+	return 0;
+}
+
+static int read_index(struct check *c, const int fds[2], const char *name, struct error *err)
+{
+	size_t i;
+	int r;
+
+	for (i = 0; i < ELEMENTSOF(c->index); i++) {
+		r = fds[i] < 0 ? AUDIT_E_NOT_FOUND : audit_index_read(fds[i], name, &c->index[i], err);
+		if (r == -ENOMEM)
+			return r;
+		c->has_index[i] = r == 0;
+		if (r < 0)
+			against(c, NULL, "its index cannot be read: %s", err->text);
+	}
+	return 0;
+}
+
+int audit_verify_log(int dirfd, int index_dirfd, const char *name, struct audit_verdict *ret,
+		     struct error *err)
+{
+	_cleanup_(audit_scan_done) struct audit_scan scan = AUDIT_SCAN_NULL;
+	_cleanup_audit_reader_ struct audit_reader r = AUDIT_READER_NULL;
+	struct check c = { .v = ret, .name = name };
+	const int fds[2] = { dirfd, index_dirfd };
+	uint32_t part;
+	size_t i;
+	int k;
+
+	assert(dirfd >= 0 && name && ret && err);
+	*ret = (struct audit_verdict){ .whole = true };
+	audit_name_file(name, 1, ret->file);
+	ret->live = audit_store_busy(dirfd, name);
+	/* The index first: a log that goes on is ahead of it then, never behind. */
+	k = read_index(&c, fds, name, err);
+	if (k < 0 || !ret->whole)
+		return k;
+	k = audit_reader_open(&r, dirfd, name, ret->live, err);
+	if (k == AUDIT_E_NOT_FOUND)
+		against(&c, NULL, "its first part is missing");
+	else if (k == 0)
+		k = run(&c, &r, err);
+	if (k < 0)
+		return k;
+	part = r.part;
+	k = audit_scan_read(dirfd, &scan, err);
+	for (i = 0; k == 0 && i < scan.count; i++)
+		if (str_eq(scan.logs[i].name, name) && scan.logs[i].parts > part + 1 && ret->whole)
+			against(&c, NULL, "part %u is missing, and there is a part %u", part + 1, scan.logs[i].parts);
+	return k;
+}
+
+int audit_verify_file(int fd, const char *file, struct audit_verdict *ret, struct error *err)
+{
+	_cleanup_audit_reader_ struct audit_reader r = AUDIT_READER_NULL;
+	struct check c = { .v = ret };
+
+	assert(fd >= 0 && file && ret && err);
+	*ret = (struct audit_verdict){ .whole = true };
+	(void)snprintf(ret->file, sizeof(ret->file), "%s", file);
+	audit_reader_open_fd(&r, fd);
+	return run(&c, &r, err);
+}

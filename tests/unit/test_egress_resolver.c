@@ -3,26 +3,15 @@
  * test's own: the test is the client and the servers, and turns the loop. What the servers
  * receive is what left the container.
  */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <net/if.h>
-#include <poll.h>
-#include <sched.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "dns_craft.h"
 #include "egress/egress_resolver.h"
 #include "egress/egress_resolver_listen.h"
+#include "netns_world.h"
 #include "tap.h"
 
-#define SERVER	"127.0.0.53"
-#define SECOND	"127.0.0.54"
-#define STEP_MS 20
+#define SERVER "127.0.0.53"
+#define SECOND "127.0.0.54"
 
-static struct evloop loop;
 static struct egress_names *names;
 static struct egress_resolver *resolver;
 static int udp = -EBADF, udp2 = -EBADF, tcp = -EBADF;
@@ -63,72 +52,6 @@ static void on_event(void *arg, const struct egress_name_event *e)
 	events.n = e->n;
 	snprintf(events.name, sizeof(events.name), "%s", e->name);
 	snprintf(events.reason, sizeof(events.reason), "%s", e->reason ? e->reason : "");
-}
-
-/* An address of 127/8 or ::1 with a port. */
-static socklen_t address(const char *text, unsigned port, struct sockaddr_storage *ret)
-{
-	struct sockaddr_in *four = (struct sockaddr_in *)ret;
-	struct sockaddr_in6 *six = (struct sockaddr_in6 *)ret;
-
-	memset(ret, 0, sizeof(*ret));
-	ret->ss_family = strchr(text, ':') ? AF_INET6 : AF_INET;
-	four->sin_port = htons((uint16_t)port); /* at the same place in both */
-	(void)inet_pton(ret->ss_family, text,
-			ret->ss_family == AF_INET ? (void *)&four->sin_addr
-						  : (void *)&six->sin6_addr);
-	return ret->ss_family == AF_INET ? sizeof(*four) : sizeof(*six);
-}
-
-static int bound(const char *text, unsigned port, int type)
-{
-	struct sockaddr_storage a;
-	socklen_t len = address(text, port, &a);
-	int fd = socket(a.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), one = 1;
-
-	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, (struct sockaddr *)&a, len) < 0 ||
-	    (type == SOCK_STREAM && listen(fd, 8) < 0)) {
-		(void)close(fd);
-		return -EBADF;
-	}
-	return fd;
-}
-
-static int joined(const char *text, unsigned port, int type)
-{
-	struct sockaddr_storage a;
-	socklen_t len = address(text, port, &a);
-	int fd = socket(a.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (connect(fd, (struct sockaddr *)&a, len) < 0 && errno != EINPROGRESS) {
-		(void)close(fd);
-		return -EBADF;
-	}
-	return fd;
-}
-
-/* Turns the loop until fd can be read, at most ms. */
-static bool wait_for(int fd, int ms)
-{
-	struct error err = ERROR_NULL;
-	uint64_t end = ev_now(CLOCK_MONOTONIC) + (uint64_t)ms * 1000000;
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	do {
-		if (evloop_step(&loop, 0, &err) < 0) {
-			printf("# the loop ended: %s\n", err.text);
-			return false;
-		}
-		if (poll(&p, 1, 1) > 0)
-			return true;
-	} while (ev_now(CLOCK_MONOTONIC) < end);
-	return false;
-}
-
-static void settle(void)
-{
-	(void)wait_for(-1, STEP_MS);
 }
 
 static void begin(void)
@@ -801,22 +724,12 @@ static void test_conf(void)
 		is_int(egress_server_from_text(bad[i], &one), -EINVAL, bad[i]);
 }
 
-static bool loopback_up(void)
-{
-	struct ifreq req = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), r;
-
-	r = ioctl(fd, SIOCSIFFLAGS, &req);
-	(void)close(fd);
-	return r == 0;
-}
-
 int main(void)
 {
 	struct error err = ERROR_NULL;
 	size_t leases;
 
-	if (unshare(CLONE_NEWNET) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+	if (!netns_enter())
 		return TAP_SKIP_ALL("no network namespace of our own");
 	TAP_BEGIN();
 	test_conf();

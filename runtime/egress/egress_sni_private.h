@@ -1,0 +1,80 @@
+/*
+ * The inside of struct egress_sni, shared by egress_sni.c (places, clock,
+ * reports), egress_sni_hello.c (who may) and egress_sni_forward.c (the bytes).
+ */
+#pragma once
+
+#include "egress/egress_sni.h"
+#include "egress/egress_tls.h"
+
+#define SNI_CONNECT_MS	30000
+#define SNI_PAUSE_MS	1000 /* without accepting, after descriptors ran out */
+#define SNI_PIPE_SIZE	(256 * 1024)
+#define SNI_PIPES_KEPT	8 /* unused */
+#define SNI_EVENTS_PER_S 20
+#define SNI_EVENTS_BURST 100
+
+#define MS 1000000ull
+
+enum side { CLIENT, SERVER };
+
+enum sni_state { SNI_HELLO, SNI_CONNECT, SNI_FORWARD };
+
+struct sni_pipe {
+	int in, out; /* write end, read end */
+};
+
+/* Bytes from one side to the other. */
+struct sni_flow {
+	struct sni_pipe pipe; /* only while it holds bytes */
+	size_t held;
+	bool ended; /* nothing more comes */
+	bool closed; /* and the other side was told */
+};
+
+struct sni_conn {
+	struct sni_conn *next;
+	struct egress_sni *proxy;
+	enum sni_state state;
+	struct ev_source source[2]; /* by side */
+	struct sni_flow flow[2]; /* by the side it comes from */
+	struct egress_sni_target target;
+	uint64_t deadline; /* until forwarding */
+};
+
+struct egress_sni {
+	struct evloop *loop;
+	struct egress_sni_config config;
+	struct ev_source listeners[2]; /* IPv4, IPv6 */
+	uint16_t ports[2];
+	struct ev_timer timer;
+	uint64_t accept_again; /* no descriptors were left; 0: accepting */
+	struct sni_conn *conns;
+	struct sni_pipe kept[SNI_PIPES_KEPT];
+	size_t n_kept;
+	struct egress_bucket events;
+	uint64_t suppressed;
+	struct egress_sni_stats stats;
+	uint8_t peeked[TLS_STREAM_MAX], scratch[TLS_HELLO_MAX];
+};
+
+uint64_t sni_now(void);
+/* kind also counts. hello, target: NULL = not known. */
+void sni_report(struct egress_sni *p, enum egress_sni_event_kind kind, const struct tls_hello *hello,
+		const struct egress_sni_target *target, int error);
+/* Sets the timer to the first deadline there is. */
+void sni_schedule(struct egress_sni *p);
+/* reset: both ends learn that something was wrong. */
+void sni_conn_free(struct sni_conn *c, bool reset);
+/* Reports, resets and frees. */
+void sni_refuse(struct sni_conn *c, enum egress_sni_event_kind kind, const struct tls_hello *hello, int error);
+
+/* Bytes of a client that has not been judged yet. */
+int sni_on_hello(struct evloop *l, struct ev_source *s, uint32_t events, struct error *err);
+void sni_tune(int fd);
+
+/* Both ways as far as it goes without waiting. False: the connection is over or broken. */
+bool sni_forward(struct sni_conn *c, bool *ret_whole);
+/* Bytes that are held go with it. */
+void sni_flow_done(struct egress_sni *p, struct sni_flow *f);
+void sni_pipes_done(struct egress_sni *p);

@@ -78,7 +78,7 @@ _agentrun_options()
 	update)
 		echo "--resources -r --blkio-weight --cpu-period --cpu-quota --cpu-burst --cpu-share \
 			--cpu-rt-period --cpu-rt-runtime --cpuset-cpus --cpuset-mems --cpu-idle --memory \
-			--memory-reservation --memory-swap --pids-limit --kernel-memory --kernel-memory-tcp \
+			--memory-reservation --memory-swap --pids-limit --time-limit --kernel-memory --kernel-memory-tcp \
 			--l3-cache-schema --mem-bw-schema --help -h"
 		;;
 	esac
@@ -150,7 +150,7 @@ _agentrun_value()
 		;;
 	--apparmor | --cap | -c | --cgroup | --cwd | --env | -e | --user | -u | --additional-gids | -g | --process-label | \
 		--preserve-fds | --interval | --status-fd | --page-server | --empty-ns | --lsm-* | --blkio-weight | \
-		--cpu-* | --cpuset-* | --memory* | --kernel-memory* | --pids-limit | --l3-cache-schema | --mem-bw-schema)
+		--cpu-* | --cpuset-* | --memory* | --kernel-memory* | --pids-limit | --time-limit | --l3-cache-schema | --mem-bw-schema)
 		# Nothing to offer, but the next word is a value.
 		;;
 	*)

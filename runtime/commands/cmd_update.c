@@ -9,10 +9,11 @@
 #include "commands/commands.h"
 #include "util/fd.h"
 #include "util/json_read.h"
+#include "util/parse.h"
 
 struct update_options {
 	const char *resources;
-	const char *l3_cache, *mem_bw;
+	const char *l3_cache, *mem_bw, *time_limit;
 	struct command_limits limits;
 };
 
@@ -47,6 +48,8 @@ static const struct command_option options[] = {
 	    "memory and swap together; -1 = unlimited"),
 	OPT("pids-limit", OPTION_OPT_I64, limits.pids_limit, "N",
 	    "number of processes; -1 = unlimited"),
+	OPT("time-limit", OPTION_STRING, time_limit, "DURATION",
+	    "end the container so long from now, as 10m; never later than before"),
 	COMMAND_OPTION_UNUSED("kernel-memory", 0, "BYTES",
 			      "accepted; the kernel has no such limit any more"),
 	COMMAND_OPTION_UNUSED("kernel-memory-tcp", 0, "BYTES",
@@ -71,6 +74,7 @@ static int update(struct command_ctx *ctx, const char *id, const struct update_o
 {
 	struct spec_resources none = { 0 }, *res = &none;
 	_cleanup_free_ char *text = NULL;
+	uint64_t time_limit = 0;
 	size_t len = 0;
 	int r;
 
@@ -83,7 +87,10 @@ static int update(struct command_ctx *ctx, const char *id, const struct update_o
 	}
 	if (command_limits_merge(&o->limits, arena, res) < 0)
 		return error_oom(err);
-	r = container_update(ctx->env, id, res, err);
+	if (o->time_limit && (parse_duration(o->time_limit, &time_limit) < 0 || time_limit == 0))
+		return error_text(err, -EINVAL, "--time-limit %s: no duration; write it as 90s, 10m or 1h30m",
+				  o->time_limit);
+	r = container_update(ctx->env, id, res, time_limit, err);
 	if (r < 0 || (!o->l3_cache && !o->mem_bw))
 		return r;
 	return container_update_rdt(ctx->env, id, o->l3_cache, o->mem_bw, err);

@@ -64,13 +64,17 @@ int container_kill(const struct container_env *env, const char *id, int sig, boo
 int container_delete(const struct container_env *env, const char *id, bool force, struct error *err);
 int container_pause(const struct container_env *env, const char *id, struct error *err);
 int container_resume(const struct container_env *env, const char *id, struct error *err);
-int container_update(const struct container_env *env, const char *id, struct spec_resources *res, struct error *err);
+/* time_limit: ns from now on, 0 = leave; it can only become less. */
+int container_update(const struct container_env *env, const char *id, struct spec_resources *res, uint64_t time_limit,
+		     struct error *err);
 
 /* A container as it is now. */
 struct container_view {
 	struct state_record *record;
 	enum container_status status;
 	pid_t pid; /* 0 when stopped */
+	struct exit_record *exit; /* how it ended; NULL: it has not, or nobody stood by */
+	struct exit_record_doc *exit_doc; /* owns what that points to */
 };
 int container_view_open(const struct container_env *env, const char *id, struct container_view *ret, struct error *err);
 void container_view_done(struct container_view *v);

@@ -7,7 +7,9 @@
 #include <time.h>
 
 #include "cgroup/cgroup_stats.h"
+#include "container/life.h"
 #include "container/lifecycle.h"
+#include "monitor/supervise.h"
 #include "util/json_write.h"
 
 static int event_json(const struct container_handle *h, const char *type, char **ret, struct error *err)
@@ -73,6 +75,33 @@ static int emit_oom(const struct container_handle *h, struct cgroup_oom_watch *w
 	return r;
 }
 
+/* The last record: why it ended, once its supervisor has said so. */
+static int emit_exit(struct container_handle *h, container_event_fn fn, void *arg, struct error *err)
+{
+	_cleanup_json_writer_ struct json_writer *w = NULL;
+	_cleanup_free_ char *json = NULL;
+	int r;
+
+	r = supervise_await_end(h->proc_fd, h->view.record, err);
+	if (r == 0)
+		r = life_exit_read(h->dir_fd, &h->view, err);
+	if (r < 0 || !h->view.exit)
+		return r;
+	w = json_writer_new(0);
+	if (!w)
+		return error_oom(err);
+	json_object_begin(w, NULL);
+	json_string(w, "type", "exit");
+	json_string(w, "id", h->view.record->id);
+	life_exit_write(w, "data", h->view.exit);
+	json_object_end(w);
+	r = json_take(w, &json, err);
+	if (r == 0)
+		(void)fn(arg, json);
+	life_exit_done(&h->view);
+	return r;
+}
+
 int container_events(const struct container_env *env, const char *id, uint64_t interval_ms, container_event_fn fn,
 		     void *arg, struct error *err)
 {
@@ -102,7 +131,7 @@ int container_events(const struct container_env *env, const char *id, uint64_t i
 		if (fds[1].revents)
 			r = emit_oom(&h, &watch, fn, arg, err);
 		if (r == 0 && fds[0].revents)
-			return 0;
+			return emit_exit(&h, fn, arg, err);
 		if (r == 0 && now_ms() >= next) {
 			r = emit(&h, "stats", fn, arg, err);
 			next += interval_ms;

@@ -138,29 +138,6 @@ static int exec_load(struct exec *e, struct error *err)
 	return open_sockets(e, err);
 }
 
-/* The supervisor gives the command a number and a cgroup, and from now on its end is ours to it. */
-static int announce(struct exec *e, struct error *err)
-{
-	struct link_msg msg = { .type = LINK_EXEC }, answer;
-	int fds[LINK_FDS_MAX];
-	int r;
-
-	if (e->h.view.record->supervisor_pid == 0)
-		return 0;
-	if (!e->opt->detach)
-		msg.flags |= LINK_F_FOREGROUND;
-	if (e->opt->n_cgroups == 0)
-		msg.flags |= LINK_F_CGROUP;
-	r = supervise_open(e->h.dir_fd, &e->link, err);
-	if (r == 0)
-		r = supervise_ask(&e->link, &msg, NULL, 0, &answer, fds, err);
-	if (r < 0)
-		return r;
-	e->number = answer.number;
-	e->cgroup_fd = take_fd(&fds[0]);
-	return 0;
-}
-
 /* exec --cgroup: into the container's cgroup first, then where it was asked to be. */
 static int attach_cgroups(struct exec *e, struct error *err)
 {
@@ -224,17 +201,6 @@ static int exec_spawn(struct exec *e, struct error *err)
 	return r;
 }
 
-static int start_exec(struct exec *e, const struct state_expect *want, struct error *err)
-{
-	struct link_msg msg = { .type = LINK_PROCESS, .number = e->number, .pid = e->launch.ref.pid, .expect = *want,
-				.limit_ns = e->h.view.record->time_exec };
-	const char *how;
-
-	if (e->link.fd < 0)
-		return start_verified(e->launch.sync_parent, e->launch.ref.pid, e->h.proc_fd, want, &how, err);
-	return start_supervised(e->launch.sync_parent, &e->link, &msg, e->launch.ref.fd, e->h.proc_fd, want, &how, err);
-}
-
 static int exec_finish(struct exec *e, struct error *err)
 {
 	struct state_expect want;
@@ -250,7 +216,7 @@ static int exec_finish(struct exec *e, struct error *err)
 		return r;
 	r = proto_send(e->launch.sync_parent, PROTO_COMMIT, 0, err);
 	if (r == 0)
-		r = start_exec(e, &want, err);
+		r = exec_start(e, &want, err);
 	if (r < 0 && e->opt->pid_file)
 		(void)unlink(e->opt->pid_file);
 	return r;
@@ -271,7 +237,7 @@ static int exec_run(struct exec *e, int *ret_status, struct error *err)
 	if (r == 0)
 		r = open_namespaces(e, err);
 	if (r == 0)
-		r = announce(e, err);
+		r = exec_announce(e, err);
 	if (r < 0)
 		return r;
 	r = exec_spawn(e, err);

@@ -32,6 +32,10 @@ struct exec {
 	struct process process;
 };
 
+/* exec_supervise.c; without a supervisor the first does nothing and the second looks itself. */
+int exec_announce(struct exec *e, struct error *err);
+int exec_start(struct exec *e, const struct state_expect *want, struct error *err);
+
 extern const struct phase_list exec_child_phases;
 /* Entry of the child: never returns. */
 _noreturn_ void exec_child(void *arg);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "container/guard.h"
+#include "container/life.h"
 #include "container/later.h"
 #include "container/lifecycle.h"
 #include "container/verify.h"
@@ -157,12 +158,16 @@ static int to_text(const struct explain *x, char **ret, struct error *err)
 	const struct json *d;
 	const char *missing;
 	size_t i;
+	int r;
 
 	buf_addf(&b, "container %s: %s\n", x->h.view.record->id, container_status_name(x->h.view.status));
 	buf_addf(&b, "profile:   %s\n", text_of(x->verdict, "profile"));
 	buf_addf(&b, "verified:  %s\n", x->verified);
 	limits_to_text(x->h.view.record, &b);
 	buf_addf(&b, "now:       %s\n", x->now);
+	r = life_explain(&x->h, &b, NULL, err);
+	if (r < 0)
+		return r;
 	decisions_to_text(x->verdict, "", &b);
 	for (d = first_of(x->later, "later"); d; d = d->next)
 		decisions_to_text(d, text_of(d, "operation"), &b);
@@ -180,6 +185,7 @@ static int to_json(const struct explain *x, char **ret, struct error *err)
 	const struct json *d;
 	const char *missing;
 	size_t i;
+	int r;
 
 	if (!w)
 		return error_oom(err);
@@ -190,6 +196,9 @@ static int to_json(const struct explain *x, char **ret, struct error *err)
 	json_string(w, "verified", x->h.view.record->verified);
 	limits_to_json(x->h.view.record, w);
 	json_string(w, "now", x->now);
+	r = life_explain(&x->h, NULL, w, err);
+	if (r < 0)
+		return r;
 	decisions_to_json(x->verdict, w);
 	json_array_begin(w, "later");
 	for (d = first_of(x->later, "later"); d; d = d->next) {

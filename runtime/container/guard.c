@@ -156,8 +156,6 @@ static int check_sizes(const struct spec_process *proc, struct error *err)
 static int check_request(const struct policy_request *r, struct error *err)
 {
 	const char *key = r->has_egress				     ? "egress.allow" :
-			  r->time_container.set			     ? "time.container" :
-			  r->time_exec.set			     ? "time.exec" :
 			  r->audit_output.set			     ? "audit.output" :
 								       NULL;
 

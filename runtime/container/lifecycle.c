@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "container/create.h"
+#include "container/life.h"
 #include "os/procfs.h"
 #include "util/str.h"
 
@@ -223,13 +224,17 @@ int container_view_open(const struct container_env *env, const char *id, struct 
 	r = handle_open_settled(env, id, 200, &h, err);
 	if (r < 0)
 		return r;
+	r = h.view.status == CONTAINER_STOPPED ? life_exit_read(h.dir_fd, &h.view, err) : 0;
+	if (r < 0)
+		return r;
 	*ret = h.view;
-	h.view.record = NULL;
+	h.view = (struct container_view){ .record = NULL };
 	return 0;
 }
 
 void container_view_done(struct container_view *v)
 {
+	life_exit_done(v);
 	v->record = state_record_free(v->record);
 }
 

@@ -12,6 +12,7 @@
 #include "container/create_steps.h"
 #include "container/guard.h"
 #include "container/later.h"
+#include "container/life.h"
 #include "container/lifecycle.h"
 #include "container/proto.h"
 #include "container/start.h"
@@ -78,6 +79,25 @@ int container_start(const struct container_env *env, const char *id, struct erro
 	return r;
 }
 
+static int tell_supervisor(const struct container_handle *h, enum link_type type, struct error *err)
+{
+	struct link_msg msg = { .type = type };
+
+	return h->view.record->supervisor_pid > 0 ? supervise_tell(h->dir_fd, &msg, NULL, err) : 0;
+}
+
+/* For the log. A container that is ending may have nobody left to tell, and is to be killed all the same. */
+static void note_operation(const struct container_handle *h, const char *name, int sig)
+{
+	struct link_msg msg = { .type = LINK_NOTE, .number = (uint32_t)sig };
+	struct error ignored;
+
+	if (h->view.record->supervisor_pid == 0 || h->view.status == CONTAINER_STOPPED)
+		return;
+	(void)snprintf(msg.text, sizeof(msg.text), "%s", name);
+	(void)supervise_tell(h->dir_fd, &msg, NULL, &ignored);
+}
+
 int container_kill(const struct container_env *env, const char *id, int sig, bool all, struct error *err)
 {
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
@@ -87,6 +107,7 @@ int container_kill(const struct container_env *env, const char *id, int sig, boo
 	r = handle_open(env, id, &h, err);
 	if (r < 0)
 		return r;
+	note_operation(&h, "kill", sig);
 	/* Without an own pid namespace only the cgroup knows all of them, even after init's end. */
 	whole = all || (sig == SIGKILL && !h.view.record->pid_ns_private);
 	if (!whole) {
@@ -120,13 +141,6 @@ int container_kill(const struct container_env *env, const char *id, int sig, boo
 	return 0;
 }
 
-static int tell_supervisor(const struct container_handle *h, enum link_type type, struct error *err)
-{
-	struct link_msg msg = { .type = type };
-
-	return h->view.record->supervisor_pid > 0 ? supervise_tell(h->dir_fd, &msg, NULL, err) : 0;
-}
-
 int container_pause(const struct container_env *env, const char *id, struct error *err)
 {
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
@@ -155,7 +169,22 @@ int container_resume(const struct container_env *env, const char *id, struct err
 	return r < 0 ? r : cgroup_thaw(&h.cgroup, err);
 }
 
-int container_update(const struct container_env *env, const char *id, struct spec_resources *res, struct error *err)
+/* Only ever less: the supervisor keeps the shorter of the two. */
+static int shorten(const struct container_handle *h, uint64_t time_limit, struct error *err)
+{
+	struct link_msg msg = { .type = LINK_UPDATE, .limit_ns = time_limit };
+
+	if (time_limit == 0)
+		return 0;
+	if (h->view.record->supervisor_pid == 0)
+		return error_text(err, -EOPNOTSUPP,
+				  "set a time limit: container %s runs under a profile without a supervisor",
+				  h->view.record->id);
+	return supervise_tell(h->dir_fd, &msg, NULL, err);
+}
+
+int container_update(const struct container_env *env, const char *id, struct spec_resources *res, uint64_t time_limit,
+		     struct error *err)
 {
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
 	_cleanup_guard_ struct guard guard = GUARD_NULL;
@@ -174,6 +203,8 @@ int container_update(const struct container_env *env, const char *id, struct spe
 		r = guard_reopen(h.dir_fd, h.view.record->profile, &guard, err);
 	if (r == 0)
 		r = guard_narrow_resources(&guard, res, &guard.arena, &host, err);
+	if (r == 0)
+		r = shorten(&h, time_limit, err);
 	later_note(&guard, h.dir_fd, "update");
 	if (r < 0)
 		return r;
@@ -224,6 +255,7 @@ int container_delete(const struct container_env *env, const char *id, bool force
 		r = supervise_await_end(h.proc_fd, h.view.record, err);
 	if (r < 0)
 		return r;
+	life_log_delete(h.view.record, force);
 	r = handle_load_spec(&h, &spec, err);
 	/* A half-made container may lack its configuration: then there are no hooks to run. */
 	if (r < 0 && !force && r != -ENOENT)

@@ -3,6 +3,7 @@
  * seccomp listener receives. Key order as runc's, because people and tests compare text.
  */
 #include "container/create.h"
+#include "container/life.h"
 
 #include "util/json_write.h"
 
@@ -81,6 +82,8 @@ int container_state_json(const struct container_view *v, int indent, bool for_ho
 	json_string(w, "created", rec->created);
 	annotations_write(w, rec);
 	json_string(w, "owner", rec->owner);
+	if (v->exit)
+		life_exit_write(w, "exit", v->exit);
 	json_object_end(w);
 	return json_take(w, ret, err);
 }

@@ -235,9 +235,6 @@ const char *policy_not_enforced(const struct policy_profile *p, size_t i)
 		bool demanded;
 		const char *text;
 	} later[] = {
-		{ p->time.container.def.n != POLICY_UNLIMITED ||
-			  p->time.exec.def.n != POLICY_UNLIMITED,
-		  "time: containers and commands are not ended at their deadline" },
 		{ true, "egress: connections and DNS are not restricted" },
 		{ p->audit.exec.n || p->audit.output_max_bytes.n || p->audit.redact.list.count,
 		  "audit: commands and their output are not recorded" },

@@ -78,6 +78,11 @@ suite_setup() {
 	make_bundle "$BUNDLE"
 }
 
+# log_root: how the names of this test's audit logs end.
+log_root() {
+	printf %s "$ROOT" | sha256sum | cut -c1-8
+}
+
 suite_teardown() {
 	local dir
 	for dir in "$ROOT"/*; do
@@ -86,6 +91,7 @@ suite_teardown() {
 		fi
 	done
 	remove_cgroups "$CGROUP"
+	[ -z "${SUITE_POLICY-}" ] || rm -f /var/log/agentrun/*-"$(log_root)".*
 	if grep -qF " $T" /proc/self/mounts; then
 		grep -F " $T" /proc/self/mounts | cut -d' ' -f2 | sort -r | while read -r dir; do
 			umount -l "$dir"

@@ -312,8 +312,6 @@ cgroup_of() {
 @test "requests: a control that this version does not have is refused, not nodded through" {
 	edit '.annotations["org.agentrun.egress.allow"] = "pypi.org:443"'
 	refused 'does not enforce'
-	edit '.annotations = {"org.agentrun.time.container": "10s"}'
-	refused 'does not enforce'
 }
 
 @test "exec and update under the fixed profiles" {

@@ -1,0 +1,381 @@
+# What stands beside a container: its time ends it whatever it does, kills leave nobody, the
+# reason of every end is said, and it does not outlive its supervisor or its monitor.
+# shellcheck shell=bash
+
+load helpers.bash
+
+setup_file() {
+	export SUITE_POLICY=1
+	suite_setup_file
+	[ "$KIND" = agentrun ] || skip "only agentrun has a supervisor"
+	if [ -e /etc/agentrun/policy.json ]; then
+		skip "this host has a policy of its own"
+	fi
+}
+
+teardown_file() {
+	suite_teardown_file
+}
+
+setup() {
+	suite_setup
+	umask 022
+}
+
+teardown() {
+	suite_teardown
+}
+
+# time_policy CONTAINER EXEC GRACE
+time_policy() {
+	POLICY=$T/policy.json
+	cat >"$POLICY" <<-END
+		{"version": 1, "profiles": {"default": {
+		  "time": {"container": {"default": "$1", "max": "1h"}, "exec": {"default": "$2", "max": "off"}, "grace": "$3"}}}}
+	END
+	chmod 600 "$POLICY"
+	AGENTRUN_FLAGS="--policy $POLICY"
+}
+
+now_ms() {
+	date +%s%3N
+}
+
+# start_detached: the container of the bundle, in the background; waits for nothing.
+start_detached() {
+	call run --detach --bundle "$BUNDLE" "$ID"
+	works
+}
+
+# ends_within MS: until `state` says stopped.
+ends_within() {
+	local end=$(($(now_ms) + $1))
+	until [ "$(rt state "$ID" | jq -r .status)" = stopped ]; do
+		if [ "$(now_ms)" -gt $end ]; then
+			echo "still there after $1 ms"
+			return 1
+		fi
+		sleep 0.05
+	done
+}
+
+# exit_is FILTER: the exit record, once it is there.
+exit_is() {
+	local i
+	for ((i = 0; i < 100; i++)); do
+		[ ! -e "$ROOT/$ID/exit.json" ] || break
+		sleep 0.05
+	done
+	if ! rt state "$ID" | jq -e ".exit | $1" >/dev/null; then
+		rt state "$ID"
+		return 1
+	fi
+}
+
+supervisor() {
+	jq -r .supervisorPid "$ROOT/$ID/state.json"
+}
+
+monitor() {
+	pgrep -P "$(supervisor)"
+}
+
+# nobody_left: neither a process of the container's cgroup nor its supervisor and monitor.
+nobody_left() {
+	local i dir left
+	for ((i = 0; i < 60; i++)); do
+		left=
+		for dir in $(jq -r '.cgroupDirs[].path' "$ROOT/$ID/state.json"); do
+			left+=$(find "$dir" -name cgroup.procs -exec cat {} + 2>/dev/null || true)
+		done
+		[ -n "$left" ] || return 0
+		sleep 0.05
+	done
+	echo "still there: $left"
+	return 1
+}
+
+@test "a container ends at its time, with its daemonised children" {
+	time_policy 1s off 0s
+	sh_args 'setsid sh -c "trap \"\" TERM HUP; sleep 30; touch /late" & sleep 40'
+	local begin
+	begin=$(now_ms)
+	call run --bundle "$BUNDLE" --keep "$ID"
+	[ "$status" -eq 137 ]
+	[ $(($(now_ms) - begin)) -lt 2500 ]
+	exit_is '.reason == "deadline" and .signal == 9'
+	nobody_left
+	[ ! -e "$ROOTFS/late" ]
+}
+
+@test "a process is warned, and ignoring the warning does not help" {
+	time_policy 1s off 1s
+	sh_args 'trap "echo warned" TERM; while :; do sleep 0.1; done'
+	local begin took
+	begin=$(now_ms)
+	call run --bundle "$BUNDLE" --keep "$ID"
+	took=$(($(now_ms) - begin))
+	[ "$status" -eq 137 ]
+	[ "$output" = warned ]
+	[ $took -ge 1900 ] && [ $took -lt 4000 ]
+	exit_is '.reason == "deadline"'
+}
+
+@test "who ends at the warning ends by the deadline, too" {
+	time_policy 1s off 10s
+	sh_args 'trap "exit 7" TERM; while :; do sleep 0.1; done'
+	call run --bundle "$BUNDLE" --keep "$ID"
+	[ "$status" -eq 7 ]
+	exit_is '.reason == "deadline" and .code == 7'
+}
+
+@test "a stopped process does not outlast its time" {
+	time_policy 1s off 0s
+	sh_args 'kill -STOP $$; sleep 30'
+	start_detached
+	ends_within 3000
+	exit_is '.reason == "deadline"'
+}
+
+@test "a paused container does not expire, and has its remaining time afterwards" {
+	time_policy 2s off 0s
+	args sleep 30
+	start_detached
+	call pause "$ID"
+	works
+	sleep 3
+	[ "$(rt state "$ID" | jq -r .status)" = paused ]
+	call resume "$ID"
+	works
+	[ "$(rt state "$ID" | jq -r .status)" = running ]
+	ends_within 3500
+	exit_is '.reason == "deadline"'
+}
+
+@test "update can shorten the time and cannot prolong it" {
+	time_policy 30s off 0s
+	args sleep 60
+	start_detached
+	call update --time-limit 1h "$ID"
+	works
+	call explain --json "$ID"
+	jq -e '.supervisor.timeLeft < 31000000000' <<<"$output"
+	call update --time-limit 0 "$ID"
+	fails 1 'no duration'
+	call update --time-limit 500ms "$ID"
+	works
+	ends_within 2500
+	exit_is '.reason == "deadline"'
+}
+
+@test "an annotation can shorten the time" {
+	time_policy 1h off 0s
+	args sleep 30
+	edit '.annotations["org.agentrun.time.container"] = "1s"'
+	start_detached
+	ends_within 3000
+}
+
+@test "a command ends at its time with all it has started, and the container goes on" {
+	time_policy 1h 1s 0s
+	args sleep 300
+	start_detached
+	local begin
+	begin=$(now_ms)
+	call exec "$ID" sh -c '(sleep 30; touch /late) & exit 0'
+	[ "$status" -eq 0 ]
+	# command substitution waits for whoever holds the pipe
+	output=$(rt exec "$ID" sh -c '(sleep 30; touch /late) & echo begun' 2>&1)
+	[ "$output" = begun ]
+	[ $(($(now_ms) - begin)) -lt 3000 ]
+	call exec "$ID" sh -c 'setsid sleep 31 & sleep 32'
+	[ "$status" -eq 137 ]
+	call exec "$ID" echo alive
+	works alive
+	! rt ps "$ID" | grep -qE 'sleep 3[0-2]'
+	[ ! -e "$ROOTFS/late" ]
+}
+
+@test "a foreground command ends with its client" {
+	args sleep 300
+	start_detached
+	rt_background exec "$ID" sh -c 'setsid sleep 31 & sleep 32'
+	local client=$! i
+	for ((i = 0; i < 50; i++)); do
+		! rt ps "$ID" | grep -q 'sleep 32' || break
+		sleep 0.1
+	done
+	kill -KILL "$client"
+	for ((i = 0; i < 50; i++)); do
+		rt ps "$ID" | grep -qE 'sleep 3[12]' || break
+		sleep 0.1
+	done
+	! rt ps "$ID" | grep -qE 'sleep 3[12]'
+	[ "$(rt state "$ID" | jq -r .status)" = running ]
+}
+
+@test "a detached command outlives its client" {
+	args sleep 300
+	start_detached
+	call exec --detach "$ID" sleep 31
+	works
+	rt ps "$ID" | grep -q 'sleep 31'
+}
+
+@test "512 processes and a fork bomb are gone at once" {
+	args sleep 300
+	start_detached
+	call exec --detach "$ID" sh -c 'i=0; while [ $i -lt 480 ]; do sleep 300 & i=$((i+1)); done; wait'
+	works
+	local i begin
+	for ((i = 0; i < 100; i++)); do
+		[ "$(rt ps --format json "$ID" | jq length)" -lt 470 ] || break
+		sleep 0.1
+	done
+	begin=$(now_ms)
+	call kill --all "$ID" KILL
+	[ "$status" -eq 0 ]
+	nobody_left
+	[ $(($(now_ms) - begin)) -lt 3000 ]
+	# init's own end waits for whoever must reap the command: a host's first process may be slow at that
+	call delete --force "$ID"
+	works
+
+	sh_args 'f() { f | f & }; f; sleep 30'
+	time_policy 1s off 0s
+	start_detached
+	ends_within 6000
+	nobody_left
+}
+
+@test "reasons: exited, signal, oom, forks refused" {
+	sh_args 'exit 5'
+	call run --bundle "$BUNDLE" --keep "$ID"
+	exit_is '.reason == "exited" and .code == 5 and .oomKills == 0'
+	call delete "$ID"
+
+	sh_args 'kill -SEGV $$; sleep 1'
+	edit '.process.args = ["sleep", "300"]'
+	start_detached
+	call kill "$ID" KILL
+	works
+	ends_within 3000
+	exit_is '.reason == "signal" and .signal == 9'
+	call delete "$ID"
+
+	controller memory >/dev/null || skip "no memory controller"
+	edit '.linux.resources.memory = {limit: 67108864} | .process.args = ["sh", "-c", "head -c 200m /dev/zero | tail"]'
+	call run --bundle "$BUNDLE" --keep "$ID"
+	exit_is '.oomKills > 0 and .memoryPeak > 50000000'
+}
+
+@test "kill -9 of the supervisor ends the container at once" {
+	sh_args 'setsid sleep 301 & sleep 300'
+	start_detached
+	local watch
+	watch=$(monitor)
+	kill -KILL "$(supervisor)"
+	ends_within 1000
+	nobody_left
+	for ((i = 0; i < 40; i++)); do
+		[ -e "/proc/$watch/exe" ] || break
+		sleep 0.05
+	done
+	[ ! -e "/proc/$watch/exe" ]
+	call delete "$ID"
+	[ "$status" -eq 0 ]
+	[ ! -e "$ROOT/$ID" ]
+}
+
+@test "kill -9 of the monitor ends the container at once, and the log says so" {
+	sh_args 'setsid sleep 301 & sleep 300'
+	start_detached
+	kill -KILL "$(monitor)"
+	ends_within 1000
+	nobody_left
+	exit_is '.reason == "policy" and (.detail | test("monitor"))'
+	local i log
+	log=$(jq -r .auditLog "$ROOT/$ID/state.json")
+	for ((i = 0; i < 60; i++)); do
+		! grep -q '"type":"monitor-lost"' "/var/log/agentrun/$log.jsonl" || break
+		sleep 0.05
+	done
+	grep -q '"type":"monitor-lost"' "/var/log/agentrun/$log.jsonl"
+}
+
+@test "a created container does not outlive its supervisor either" {
+	args sleep 300
+	call create --bundle "$BUNDLE" "$ID"
+	works
+	kill -KILL "$(supervisor)"
+	ends_within 1000
+	call start "$ID"
+	fails 1 'cannot start a container that has stopped'
+}
+
+@test "the monitor has no privilege, and neither holds an engine's descriptor" {
+	args sleep 300
+	mkfifo "$T/held"
+	exec 7<>"$T/held"
+	call run --detach --bundle "$BUNDLE" "$ID"
+	works
+	exec 7>&-
+	local s m
+	s=$(supervisor)
+	m=$(monitor)
+	grep -q '^CapEff:[[:space:]]*0000000000000000' "/proc/$m/status"
+	grep -q '^CapPrm:[[:space:]]*0000000000000000' "/proc/$m/status"
+	grep -q '^NoNewPrivs:[[:space:]]*1' "/proc/$m/status"
+	grep -q '^Seccomp:[[:space:]]*2' "/proc/$m/status"
+	[ "$(awk '/^Uid:/ { print $2 }' "/proc/$m/status")" -gt 1879048192 ]
+	! readlink "/proc/$s/fd/"* "/proc/$m/fd/"* | grep -F "$T/"'held'
+	for fd in 0 1 2; do
+		[ "$(readlink "/proc/$s/fd/$fd")" = /dev/null ]
+		[ "$(readlink "/proc/$m/fd/$fd")" = /dev/null ]
+	done
+	# out of the caller's cgroup, and not in the container's
+	! grep -q "$CGROUP" "/proc/$s/cgroup"
+	grep -qE ':/agentrun$' "/proc/$s/cgroup"
+}
+
+@test "both end with the container, without delete" {
+	args sleep 300
+	start_detached
+	local s
+	s=$(supervisor)
+	call kill "$ID" KILL
+	for ((i = 0; i < 60; i++)); do
+		[ -e "/proc/$s/exe" ] || break
+		sleep 0.05
+	done
+	[ ! -e "/proc/$s/exe" ]
+}
+
+@test "passthrough and sandbox have neither" {
+	args sleep 300
+	AGENTRUN_FLAGS="--profile passthrough"
+	start_detached
+	[ "$(supervisor)" = null ]
+}
+
+@test "SIGSTOP, SIGCONT and signals reach a traced init as ever" {
+	sh_args 'trap "echo got" USR1; echo up; while :; do sleep 0.05; done'
+	rt_background run --bundle "$BUNDLE" "$ID"
+	for ((i = 0; i < 60; i++)); do
+		! grep -q up "$T/background.out" || break
+		sleep 0.05
+	done
+	call kill "$ID" STOP
+	works
+	sleep 0.2
+	grep -q '^State:[[:space:]]*[Tt]' "/proc/$(rt state "$ID" | jq .pid)/status"
+	call kill "$ID" CONT
+	works
+	call kill "$ID" USR1
+	works
+	for ((i = 0; i < 60; i++)); do
+		! grep -q got "$T/background.out" || break
+		sleep 0.05
+	done
+	grep -q got "$T/background.out"
+}

@@ -166,20 +166,6 @@ static int check_request(const struct policy_request *r, struct error *err)
 			  key);
 }
 
-/* Whatever path leads there: with it every rule about mounts would be void. */
-static int check_root(const struct guard_host *host, struct error *err)
-{
-	struct stat root, slash;
-
-	if (stat(host->rootfs, &root) < 0 || stat("/", &slash) < 0)
-		return 0; /* a missing root is the plan's to report */
-	if (root.st_dev != slash.st_dev || root.st_ino != slash.st_ino)
-		return 0;
-	return error_text(err, -EPERM,
-			  "policy: root.path %s is the host's own root: use a folder with the container's files, or the profile passthrough",
-			  host->rootfs);
-}
-
 int guard_narrow(struct guard *g, struct spec *spec, const struct guard_host *host, struct error *err)
 {
 	struct policy_facts facts;
@@ -190,8 +176,6 @@ int guard_narrow(struct guard *g, struct spec *spec, const struct guard_host *ho
 		return r;
 
 	r = guard_facts(g, spec, host, &g->arena, &facts, err);
-	if (r == 0 && !g->profile.passthrough)
-		r = check_root(host, err);
 	if (r == 0 && !g->profile.passthrough)
 		r = guard_narrow_mounts(g, spec, host, err);
 	if (r == 0 && spec->process)

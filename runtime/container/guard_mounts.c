@@ -5,6 +5,7 @@
 #include "container/guard_mounts.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -220,6 +221,43 @@ static int judge_mount(struct judge *j, struct spec *spec, struct spec_mount *m,
 	return carry_out(j, spec, m, &verdict, err);
 }
 
+static bool same_inode(const struct hostpath *hp, const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_dev == hp->dev && st.st_ino == hp->ino;
+}
+
+/* As a whole tree of the host it would void every rule about mounts, whatever path leads there. */
+static int judge_root(struct judge *j, struct error *err)
+{
+	_cleanup_hostpath_ struct hostpath root = HOSTPATH_NULL;
+	struct policy_fs_verdict verdict;
+	struct policy_fs_fact fact;
+	struct error ignored = ERROR_NULL;
+	const char *tree;
+	size_t i;
+
+	/* A missing one is the plan's to report. */
+	if (hostpath_open(&j->hh, AT_FDCWD, j->host->rootfs, true, &root, &ignored) < 0)
+		return 0;
+	fact = (struct policy_fs_fact){
+		.source = j->host->rootfs,
+		.path = root.path,
+		.reachable = root.reachable,
+		.homes = j->homes,
+		.n_homes = j->n_homes,
+	};
+	for (i = 0; !fact.same_file && (tree = policy_fs_root_tree(i)); i++)
+		if (same_inode(&root, tree))
+			fact.same_file = tree;
+	if (policy_fs_check_root(&j->rules, &fact, &verdict) == 0)
+		return 0;
+	policy_refuse(&j->g->verdict, "root", &j->g->profile.mounts.allow, j->host->rootfs, "%s; %s", verdict.reason,
+		      verdict.remedy);
+	return error_text(err, -EPERM, "policy: %s; %s", verdict.reason, verdict.remedy);
+}
+
 static const char *pod_of(const struct spec *spec)
 {
 	const char *uid = spec_annotation(spec, "io.kubernetes.cri.sandbox-uid");
@@ -243,6 +281,8 @@ int guard_narrow_mounts(struct guard *g, struct spec *spec, const struct guard_h
 		return r;
 	j.homes = hostpath_homes(&g->arena, &j.n_homes);
 	r = j.homes ? make_rules(g, &j.hh, &g->arena, &j.rules, err) : error_oom(err);
+	if (r == 0)
+		r = judge_root(&j, err);
 	for (i = 0; i < spec->mounts.count && r == 0; i++) {
 		struct spec_mount *m = &spec->mounts.items[i];
 

@@ -27,9 +27,10 @@ int rootfs_chroot(int rootfs_fd, struct error *err);
 int rootfs_finish(bool readonly, unsigned long propagation, struct error *err);
 
 /*
- * Masking, after the pivot: files get null_fd's device, folders one shared read-only
- * tmpfs. null_fd comes from rootfs_null_open() and was made before the container could
- * touch /dev (CVE-2025-31133). Missing paths are skipped, repeated ones are masked once.
+ * Masking, after the pivot: files get the null device, folders one shared read-only tmpfs. The
+ * device is the container's own node where that, opened without following links, is char 1:3
+ * (CVE-2025-31133); else null_fd, which comes from rootfs_null_open() and was made before the
+ * container could touch /dev. Missing paths are skipped, repeated ones are masked once.
  */
 int rootfs_mask_paths(char *const *paths, size_t count, int null_fd, const char *label, struct error *err);
 /* Each path becomes a read-only mount of itself, its other flags kept. Missing paths are skipped. */

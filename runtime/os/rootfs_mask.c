@@ -57,7 +57,8 @@ struct masks {
 	int root_fd;
 	int null_fd;	 /* borrowed */
 	int dir_fd;	 /* the shared tmpfs */
-	int own_null_fd; /* the container's, verified; only without null_fd */
+	int own_null_fd; /* the container's, verified */
+	bool own_tried;
 	const char *label;
 };
 
@@ -84,25 +85,38 @@ static int stamp(int mount_fd, int target_fd)
 	return r == -EINVAL ? mount_attach(mount_fd, target_fd) : r;
 }
 
-static int mask_file(struct masks *m, int target_fd, struct error *err)
+/*
+ * The container's own node, if it is one: root in there may change the mode or the owner of the
+ * mask, and with the host's node it would do so to everybody.
+ */
+static int own_null_open(struct masks *m, struct error *err)
 {
+	_cleanup_close_ int fd = -EBADF;
 	int r;
 
-	if (m->own_null_fd < 0 && m->null_fd >= 0) {
-		r = stamp(m->null_fd, target_fd);
-		if (r != -EINVAL)
-			return r;
+	r = rootfs_openat(m->root_fd, "dev/null", O_PATH | O_NOFOLLOW, 0, &fd);
+	if (r < 0)
+		return error_set(err, r, "open the container's /dev/null");
+	r = null_verify(fd, err);
+	if (r == 0)
+		m->own_null_fd = take_fd(&fd);
+	return r;
+}
+
+static int mask_file(struct masks *m, int target_fd, struct error *err)
+{
+	int r = 0;
+
+	if (!m->own_tried) {
+		m->own_tried = true;
+		r = own_null_open(m, err);
 	}
-	/* null_fd belongs to a mount of another namespace: take ours, if it is one. */
-	if (m->own_null_fd < 0) {
-		r = rootfs_openat(m->root_fd, "dev/null", O_PATH | O_NOFOLLOW, 0, &m->own_null_fd);
-		if (r < 0)
-			return error_set(err, r, "open the container's /dev/null");
-		r = null_verify(m->own_null_fd, err);
-		if (r < 0)
-			return r;
-	}
-	return stamp(m->own_null_fd, target_fd);
+	if (m->own_null_fd >= 0)
+		return stamp(m->own_null_fd, target_fd);
+	if (m->null_fd < 0)
+		return r < 0 ? r : own_null_open(m, err);
+	*err = ERROR_NULL;
+	return stamp(m->null_fd, target_fd);
 }
 
 static int mask_dir(struct masks *m, int target_fd, struct error *err)

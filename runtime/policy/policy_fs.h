@@ -101,6 +101,16 @@ bool policy_fs_needs_tree(const struct policy_fs_rules *rules, const struct poli
 int policy_fs_check(const struct policy_fs_rules *rules, const struct policy_fs_fact *fact,
 		    struct policy_fs_verdict *ret);
 
+/*
+ * The same for the folder that root.path names: engines keep those in their state, all other host
+ * trees, kernel interfaces, secrets and programs are refused. Of the fact only path, reachable,
+ * same_file (a policy_fs_root_tree()) and the homes count.
+ */
+int policy_fs_check_root(const struct policy_fs_rules *rules, const struct policy_fs_fact *fact,
+			 struct policy_fs_verdict *ret);
+/* The i-th host tree whose inode no root may have, NULL behind the last. */
+const char *policy_fs_root_tree(size_t i);
+
 /* The i-th name (relative) of a workspace trap, NULL behind the last; at most 64. */
 const char *policy_fs_trap(size_t i);
 /*

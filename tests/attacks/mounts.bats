@@ -144,6 +144,19 @@ links() {
 	[ "$output" = "$(printf 'links\na\ndeep')" ]
 }
 
+@test "a mask whose mode is changed is not the host's /dev/null" {
+	local before after
+	before=$(stat -c '%a %u %g' /dev/null)
+	edit '.linux.maskedPaths = ["/etc/secret"] | .process.capabilities = (["CAP_FOWNER", "CAP_CHOWN"] | {bounding: ., effective: ., permitted: .})'
+	echo secret >"$ROOTFS/etc/secret"
+	sh_args 'cat /etc/secret; chmod 0600 /etc/secret; chown 7:7 /etc/secret; stat -c "%a %u" /etc/secret'
+	run_container
+	after=$(stat -c '%a %u %g' /dev/null)
+	# before anything else: the host needs it
+	[ "$before" = "$after" ] || { chmod 666 /dev/null; chown 0:0 /dev/null; return 1; }
+	works '600 7'
+}
+
 @test "masks are the null device, whatever the image has at /dev/null" {
 	local make
 	for make in 'ln -s /proc/sys/kernel/core_pattern' 'ln -s /etc/passwd' 'touch' 'mkfifo' 'ln -s /dev/zero'; do

@@ -177,6 +177,27 @@ status_field() {
 	refused 'root.path'
 }
 
+@test "no tree of the host is a root of a container, under any spelling; the policy may list one" {
+	local root
+	ln -s /etc "$T/link"
+	for root in /etc /usr /home /root /var /var/lib /run /proc /sys /dev /usr/share /etc/ssl /proc/self/root/etc \
+		/var/../etc/. "$T/link"; do
+		edit --arg p "$root" '.root.path = $p'
+		refused 'root.path.*refused'
+	done
+	mkdir "$T/alias"
+	mount --bind /usr "$T/alias"
+	edit --arg p "$T/alias" '.root.path = $p'
+	run_container
+	umount "$T/alias"
+	fails 1 'root.path.*refused .rule host-tree'
+	profile_file '{"inherits": "builtin:default", "mounts": {"allow": ["/usr/share"]}}'
+	edit '.root.path = "/usr/share" | .root.readonly = true'
+	run_container
+	fails 1
+	[[ $errors != *refused* ]]
+}
+
 @test "mounts: a source written as below the root stays inside it" {
 	echo own >"$ROOTFS/etc/canary-own"
 	add_mount "{\"destination\": \"/x\", \"type\": \"bind\", \"source\": \"$ROOTFS/../../../../../../etc\", \"options\": [\"rbind\"]}"

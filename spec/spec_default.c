@@ -26,11 +26,6 @@ static const struct default_mount default_mounts[] = {
 	{ "/sys/fs/cgroup", "cgroup", "cgroup", { "nosuid", "noexec", "nodev", "relatime", "ro" } },
 };
 
-/* A new sysfs needs an own network namespace, which the rootless form does not have. */
-static const struct default_mount rootless_sys = {
-	"/sys", "none", "/sys", { "rbind", "nosuid", "noexec", "nodev", "ro" }
-};
-
 static const char *const default_caps[] = { "CAP_AUDIT_WRITE", "CAP_KILL", "CAP_NET_BIND_SERVICE" };
 
 static const char *const default_masked[] = {
@@ -107,16 +102,11 @@ static void write_mount(struct json_writer *w, const struct default_mount *m, bo
 
 static void write_mounts(struct json_writer *w, bool rootless)
 {
-	const struct default_mount *m;
 	size_t i;
 
 	json_array_begin(w, "mounts");
-	for (i = 0; i < ELEMENTSOF(default_mounts); i++) {
-		m = &default_mounts[i];
-		if (rootless && str_eq(m->destination, "/sys"))
-			m = &rootless_sys;
-		write_mount(w, m, rootless);
-	}
+	for (i = 0; i < ELEMENTSOF(default_mounts); i++)
+		write_mount(w, &default_mounts[i], rootless);
 	json_array_end(w);
 }
 
@@ -133,19 +123,22 @@ static void write_id_map(struct json_writer *w, const char *key, uint32_t host_i
 
 static void write_namespaces(struct json_writer *w, bool rootless, bool cgroup_ns)
 {
-	static const char *const rootful_types[] = { "pid", "network", "ipc",
-						     "uts", "mount",   "cgroup" };
-	static const char *const rootless_types[] = {
-		"pid", "ipc", "uts", "mount", "user", "cgroup"
+	/*
+	 * Rootless with a network namespace, too: with the host's, /sys would have to be the
+	 * host's, and no policy allows either by default.
+	 */
+	const struct { const char *type; bool wanted; } types[] = {
+		{ "pid", true },   { "network", true }, { "ipc", true },	 { "uts", true },
+		{ "mount", true }, { "user", rootless }, { "cgroup", cgroup_ns },
 	};
-	const char *const *types = rootless ? rootless_types : rootful_types;
 	size_t i;
 
 	json_array_begin(w, "namespaces");
-	/* The last one is the cgroup namespace. */
-	for (i = 0; i < ELEMENTSOF(rootful_types) - (cgroup_ns ? 0 : 1); i++) {
+	for (i = 0; i < ELEMENTSOF(types); i++) {
+		if (!types[i].wanted)
+			continue;
 		json_object_begin(w, NULL);
-		json_string(w, "type", types[i]);
+		json_string(w, "type", types[i].type);
 		json_object_end(w);
 	}
 	json_array_end(w);

@@ -477,3 +477,37 @@ cgroup_of() {
 		[ "$(cat "$(controller memory)/memory.swap.max")" = 0 ]
 	fi
 }
+
+@test "what spec --rootless writes runs under the built-in policy, as root and as a user" {
+	local dir
+	unshare -U true 2>/dev/null || skip "no user namespaces"
+	[ "$(cat /proc/sys/user/max_user_namespaces)" -gt 0 ] || skip "user namespaces are limited to none"
+	rm "$BUNDLE/config.json"
+	(cd "$BUNDLE" && "$AGENTRUN" spec --rootless)
+	edit --arg cgroup "$CGROUP" '.process.terminal = false | .linux.cgroupsPath = $cgroup
+		| .process.args = ["sh", "-c", "id -u; ls /sys/class/net; grep -c \" /sys/fs/cgroup \" /proc/self/mounts"]'
+	run_container
+	works
+	[ "${output%%$'\n'*}" = 0 ]
+	rm "$BUNDLE/config.json"
+	(cd "$BUNDLE" && "$AGENTRUN" spec --rootless)
+	edit '.process.terminal = false | .linux.uidMappings[0].hostID = 12345 | .linux.gidMappings[0].hostID = 12345
+		| .process.args = ["sh", "-c", "id -u; ls /sys/class/net"]'
+	chown -R 12345:12345 "$T"
+	dir=$BUNDLE
+	while [ "$dir" != / ] && [ "$dir" != /tmp ]; do
+		chmod a+x "$dir"
+		dir=${dir%/*}
+	done
+	status=0
+	env -i PATH="$PATH" setpriv --reuid 12345 --regid 12345 --clear-groups --no-new-privs "$AGENTRUN" --root "$T/rootless" \
+		run --bundle "$BUNDLE" "$ID" </dev/null >"$T/stdout" 2>"$T/stderr" 3>&- || status=$?
+	output=$(cat "$T/stdout") errors=$(cat "$T/stderr")
+	report
+	if [ "$status" -ne 0 ]; then
+		# nobody gave this user a cgroup of his own: then the limits are what is missing, and that is said
+		[[ $errors =~ 'cgroup controller is not available here' ]]
+	else
+		[ "$output" = $'0\nlo' ]
+	fi
+}

@@ -21,6 +21,9 @@ _agentrun_options()
 	delete)
 		echo "--force -f --regex -r --help -h"
 		;;
+	diff)
+		echo "--json --patch -p --help -h"
+		;;
 	events)
 		echo "--stats --interval --help -h"
 		;;

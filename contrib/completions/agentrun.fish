@@ -4,7 +4,7 @@ function __agentrun_ids
 	agentrun list -q 2>/dev/null
 end
 
-set -l commands audit checkpoint create delete events exec explain features kill list pause policy ps restore resume run spec start state update
+set -l commands audit checkpoint create delete diff events exec explain features kill list pause policy ps restore resume run spec start state update
 
 complete -c agentrun -f
 
@@ -28,6 +28,7 @@ complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a audit -d 
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a checkpoint -d 'save a running container to disk (not in this build)'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a create -d 'prepare a container; start runs its program'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a delete -d 'remove a container'
+complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a diff -d 'show what a session changed'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a events -d 'print statistics and events of a container as JSON lines'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a exec -d 'run a further process in a container'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a explain -d 'say what is in force on a container, and why'
@@ -84,6 +85,12 @@ complete -c agentrun -n '__fish_seen_subcommand_from delete' -a '(__agentrun_ids
 complete -c agentrun -n '__fish_seen_subcommand_from delete' -s f -l force -d 'kill a running container first; an unknown id is no error'
 complete -c agentrun -n '__fish_seen_subcommand_from delete' -s r -l regex -d 'ID is a regular expression: delete every container whose id matches'
 complete -c agentrun -n '__fish_seen_subcommand_from delete' -s h -l help -d 'print this help'
+
+# diff
+complete -c agentrun -n '__fish_seen_subcommand_from diff' -a '(__agentrun_ids)' -d container
+complete -c agentrun -n '__fish_seen_subcommand_from diff' -l json -d 'print JSON'
+complete -c agentrun -n '__fish_seen_subcommand_from diff' -s p -l patch -d 'print a unified diff of text files'
+complete -c agentrun -n '__fish_seen_subcommand_from diff' -s h -l help -d 'print this help'
 
 # events
 complete -c agentrun -n '__fish_seen_subcommand_from events' -a '(__agentrun_ids)' -d container

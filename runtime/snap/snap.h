@@ -87,3 +87,15 @@ int snap_remove(const char *path, struct error *err);
 int snap_open(const char *path, bool lock, struct snap *ret, struct error *err);
 void snap_done(struct snap *s);
 #define _cleanup_snap_ _cleanup_(snap_done)
+
+/* The layer that a path inside the container belongs to, and the rest of the path ("" = all of it), malloc'ed. */
+int snap_locate(const struct snap_record *rec, const char *path, size_t *ret_layer, char **ret_below, struct error *err);
+
+/* Where long output goes, piece by piece; 0 or negative errno. */
+struct snap_out {
+	int (*write)(void *arg, const char *text, size_t len);
+	void *arg;
+};
+enum snap_diff_form { SNAP_DIFF_TEXT, SNAP_DIFF_JSON, SNAP_DIFF_PATCH };
+/* What the session changed, all of it or at path (as the container sees it) and below. */
+int snap_diff(const struct snap *s, const char *path, enum snap_diff_form form, const struct snap_out *out, struct error *err);

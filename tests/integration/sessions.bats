@@ -32,7 +32,7 @@ setup() {
 
 teardown() {
 	suite_teardown
-	rm -rf "$(session_dir)"
+	rm -rf "$(dirname "$(session_dir)")"
 }
 
 # policy PROFILE
@@ -275,4 +275,144 @@ clean_but_mounts() {
 	run_container
 	works $'not permitted\nother'
 	untouched
+}
+
+# git_work: the folder as a git work tree with something of everything.
+git_work() {
+	local i
+	cd "$WORK" || return 1
+	git init -q .
+	mkdir -p src old/deep swap
+	for i in $(seq 20); do echo "line $i"; done >src/main.c
+	echo x >old/deep/f
+	echo y >old/g
+	echo z >tofolder
+	echo q >swap/in
+	echo "to be moved" >src/moveme
+	printf 'no newline' >src/nonl
+	echo '#!/bin/sh' >run.sh
+	head -c 3000 /dev/urandom >binary
+	git add -A
+	git -c user.email=a@b -c user.name=a commit -qm first
+	cd "$BATS_TEST_DIRNAME" || return 1
+	rm -rf "$T/plain"
+	cp -a "$WORK" "$T/plain"
+	EDIT='set -e
+		sed -i "s/line 5$/LINE FIVE/; s/line 18/line eighteen/" src/main.c
+		echo new >src/new.c
+		ln src/new.c src/same.c
+		dd if=/dev/urandom of=binary2 bs=1k count=4 2>/dev/null
+		rm -r old
+		rm tofolder && mkdir tofolder && echo in >tofolder/x
+		rm -r swap && echo now a file >swap
+		ln -s /etc etc
+		chmod 755 run.sh
+		mv src/moveme src/moved
+		printf "no newline still" >src/nonl
+		mkfifo pipe
+		touch file
+		: >"$(printf "bad\033[31mname")"
+		truncate -s 1M sparse'
+}
+
+kept() {
+	policy '{"mounts": {"session": ["/work"]}, "disk": {"session": {"size": "32MiB", "keep": true}}}'
+}
+
+# edit_work SCRIPT: runs it in /work; the session is kept.
+edit_work() {
+	kept
+	sh_args "cd /work; $1"
+	run_container
+	works
+}
+
+@test "diff says what changed, in each form" {
+	git_work
+	edit_work "$EDIT"
+	call diff "$ID"
+	works "/work over $WORK: 16 changes
+  added:      \"bad\\033[31mname\" (0 bytes)
+  added:      binary2 (4.0 KiB)
+  added:      etc (link)
+  modified:   file (time)
+  deleted:    old/
+  added:      pipe (pipe)
+  modified:   run.sh (mode 0644 -> 0755)
+  added:      sparse (1.0 MiB)
+  modified:   src/main.c (content)
+  renamed:    src/moveme -> src/moved
+  added:      src/new.c (4 bytes)
+  modified:   src/nonl (content)
+  added:      src/same.c (4 bytes, hard link of src/new.c)
+  replaced:   swap (folder -> file)
+  replaced:   tofolder/ (file -> folder)
+  added:      tofolder/x (3 bytes)"
+	call diff "$ID" /work/src/new.c
+	works "/work over $WORK: 1 change
+  added:      src/new.c (4 bytes)"
+	call diff "$ID" /work/old/deep
+	works "/work over $WORK: 1 change
+  deleted:    old/deep/"
+	call diff "$ID" /work/swap/in
+	works "/work over $WORK: 1 change
+  deleted:    swap/in"
+	call diff "$ID" /etc
+	fails 1 'path /etc is not part of the session'
+	call diff --json "$ID"
+	works
+	[ "$(jq '.layers[0].changes | length' <<<"$output")" = 16 ]
+	[ "$(jq -r '.layers[0].changes[] | select(.kind == "renamed") | .from + " " + .path' <<<"$output")" = 'src/moveme src/moved' ]
+	[ "$(jq -r '.layers[0].changes[] | select(.path == "sparse") | .new.size' <<<"$output")" = 1048576 ]
+	rm -rf "$T/applied"
+	cp -a "$T/plain" "$T/applied"
+	call diff --patch "$ID"
+	works
+	cp "$T/stdout" "$T/patch"
+	(cd "$T/applied" && git apply "$T/patch")
+	[ "$(cat "$T/applied/swap")" = 'now a file' ]
+	[ "$(readlink "$T/applied/etc")" = /etc ]
+	[ -x "$T/applied/run.sh" ]
+	[ ! -e "$T/applied/old" ]
+	grep -q '^# not text, left out: binary2 (added)$' "$T/patch"
+}
+
+@test "diff while the container runs, and when it has stopped" {
+	sh_args 'echo one >>/work/file; rm -r /work/dir; mkdir /work/dir; exec sleep 1000'
+	start_container
+	expected="/work over $WORK: 2 changes
+  deleted:    dir/other
+  modified:   file (content)"
+	changed() {
+		call diff "$ID"
+		[ "$output" = "$expected" ]
+	}
+	wait_for 5 changed
+	stop_container
+	changed
+	works
+	untouched
+}
+
+@test "diff: a container without a session, and none at all" {
+	policy '{}'
+	start_sleeper
+	call diff "$ID"
+	fails 1 'has no session'
+	call diff nobody
+	fails 1 'container does not exist'
+}
+
+@test "diff: the original is gone, or another one" {
+	edit_work 'echo x >file'
+	mv "$WORK" "$T/elsewhere"
+	call diff "$ID"
+	fails 1 'open the original'
+	mkdir "$WORK"
+	call diff "$ID"
+	fails 1 'the original of /work is not there any more'
+	rmdir "$WORK"
+	ln -s "$T/elsewhere" "$WORK"
+	call diff "$ID"
+	fails 1 'open the original'
 }

@@ -1,0 +1,75 @@
+/*
+ * A layer opened from outside: the image is mounted once more, the original is opened by the
+ * path it had and must be the same folder.
+ */
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/syscalls.h"
+#include "snap/snap_change.h"
+#include "snap/snap_private.h"
+#include "snap/snap_tree.h"
+#include "util/str.h"
+
+/* Its path was canonical: a link on it now was put there since. */
+static int open_original(const struct snap_record *rec, const struct snap_layer *layer, int *ret_fd, struct error *err)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	_cleanup_close_ int fd = sys_openat2(AT_FDCWD, layer->source, &how);
+	char boot[37];
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_set(err, -errno, "open the original %s of %s", layer->source, layer->destination);
+	r = snap_boot_id(boot, err);
+	if (r < 0)
+		return r;
+	/* Device numbers of some filesystems are others after a boot. */
+	if (st.st_ino != layer->ino || (str_eq(boot, rec->boot) && st.st_dev != layer->dev))
+		return error_text(err, -ESTALE, "the original of %s is not there any more: %s is another folder now (or not mounted)",
+				  layer->destination, layer->source);
+	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
+int snap_view_open(const struct snap *s, size_t layer, bool writable, struct snap_view *ret, struct error *err)
+{
+	_cleanup_snap_view_ struct snap_view v = SNAP_VIEW_NULL;
+	_cleanup_close_ int image_fd = -EBADF;
+	char path[48];
+	int r;
+
+	assert(layer < s->record->n_layers);
+
+	image_fd = openat(s->dir_fd, SNAP_IMAGE_FILE, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (image_fd < 0)
+		return error_set(err, -errno, "open the image of the session");
+	r = snap_image_mount(image_fd, false, !writable, &v.mount_fd, err);
+	if (r == 0)
+		r = open_original(s->record, &s->record->layers[layer], &v.lower_fd, err);
+	if (r < 0)
+		return r;
+	(void)snprintf(path, sizeof(path), "%zu/upper", layer);
+	v.upper_fd = openat(v.mount_fd, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (v.upper_fd < 0)
+		return error_set(err, -errno, "open the layer over %s", s->record->layers[layer].source);
+	v.layer = layer;
+	*ret = v;
+	v = SNAP_VIEW_NULL;
+	return 0;
+}
+
+void snap_view_done(struct snap_view *v)
+{
+	cleanup_closep(&v->upper_fd);
+	cleanup_closep(&v->lower_fd);
+	cleanup_closep(&v->mount_fd);
+	*v = SNAP_VIEW_NULL;
+}

@@ -1,0 +1,324 @@
+/*
+ * The walk over an upper folder: what stands there is whole (no redirects, no metacopy), so
+ * each object is compared with what the original has at the same path.
+ */
+#include <assert.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "snap/snap_change.h"
+#include "snap/snap_private.h"
+#include "snap/snap_tree.h"
+#include "util/str.h"
+
+#define LINK_BUCKETS 1024
+
+/* Files with several names in the upper folder, by inode. */
+struct link {
+	struct link *next;
+	ino_t ino;
+	const char *path;
+};
+
+struct walk {
+	const struct snap_view *v;
+	struct snap_changes *out;
+	bool deep;
+	struct link *links[LINK_BUCKETS];
+	struct error *err;
+};
+
+static void object_done(struct snap_object *o)
+{
+	cleanup_closep(&o->fd);
+}
+
+static int object_open(int top_fd, const char *path, struct snap_object *o)
+{
+	int fd = snap_tree_open(top_fd, path, O_PATH);
+
+	if (fd == -ENOENT || fd == -ENOTDIR)
+		return 0;
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &o->st) < 0) {
+		int r = -errno;
+
+		(void)close(fd);
+		return r;
+	}
+	/* A whiteout in the original itself is nothing that could be seen. */
+	if (snap_is_whiteout(&o->st))
+		(void)close(fd);
+	else
+		o->fd = fd;
+	return 0;
+}
+
+/* Remembers the first name of a file that has several. */
+static int note_link(struct walk *w, struct snap_change *c)
+{
+	struct link **bucket = &w->links[(uint64_t)c->new.st_ino % LINK_BUCKETS], *l;
+
+	if (S_ISDIR(c->new.st_mode) || c->new.st_nlink < 2)
+		return 0;
+	for (l = *bucket; l; l = l->next)
+		if (l->ino == c->new.st_ino) {
+			c->link = l->path;
+			return 0;
+		}
+	l = arena_alloc(&w->out->arena, sizeof(*l));
+	if (!l)
+		return error_oom(w->err);
+	*l = (struct link){ .next = *bucket, .ino = c->new.st_ino, .path = c->path };
+	*bucket = l;
+	return 0;
+}
+
+/* Which file of the original it was: overlay notes it when it copies one up. */
+static int note_origin(struct walk *w, struct snap_change *c, int fd)
+{
+	/* struct ovl_fb of the kernel: version, magic, length, flags, type, uuid, handle. */
+	unsigned char fb[SNAP_HANDLE_MAX + 21];
+	int n = S_ISREG(c->new.st_mode) ? snap_attr_get(fd, "trusted.overlay.origin", fb, sizeof(fb)) : 0;
+	unsigned char *copy;
+
+	if (n <= 21 || fb[1] != 0xfb || fb[2] != n)
+		return 0;
+	c->handle_len = (size_t)n - 20;
+	c->handle = copy = arena_alloc(&w->out->arena, c->handle_len);
+	if (!copy)
+		return error_oom(w->err);
+	copy[0] = fb[4];
+	memcpy(copy + 1, fb + 21, (size_t)n - 21);
+	return 0;
+}
+
+static int note_handle(struct walk *w, struct snap_change *c, int fd)
+{
+	struct { struct file_handle head; unsigned char bytes[SNAP_HANDLE_MAX]; } h = { .head.handle_bytes = SNAP_HANDLE_MAX };
+	unsigned char *copy;
+	int mount_id;
+
+	if (!S_ISREG(c->old.st_mode) || name_to_handle_at(fd, "", &h.head, &mount_id, AT_EMPTY_PATH) < 0)
+		return 0;
+	c->handle_len = h.head.handle_bytes + 1;
+	c->handle = copy = arena_alloc(&w->out->arena, c->handle_len);
+	if (!copy)
+		return error_oom(w->err);
+	copy[0] = (unsigned char)h.head.handle_type;
+	memcpy(copy + 1, h.head.f_handle, h.head.handle_bytes);
+	return 0;
+}
+
+static int add(struct walk *w, enum snap_kind kind, const char *path, const struct snap_object *up, const struct snap_object *low,
+	       unsigned attrs, bool implied)
+{
+	struct snap_change *c = snap_changes_add(w->out, kind, path);
+	int r = 0;
+
+	if (!c)
+		return error_oom(w->err);
+	c->attrs = attrs;
+	c->implied = implied;
+	if (low && low->fd >= 0) {
+		c->old = low->st;
+		if (kind == SNAP_DELETED)
+			r = note_handle(w, c, low->fd);
+	}
+	if (r == 0 && up && up->fd >= 0) {
+		c->new = up->st;
+		r = kind == SNAP_ADDED ? note_origin(w, c, up->fd) : 0;
+		if (r == 0)
+			r = note_link(w, c);
+	}
+	return r;
+}
+
+/* What a deleted folder of the original held. */
+static int walk_gone(struct walk *w, const char *path)
+{
+	_cleanup_snap_names_ struct snap_names names = { 0 };
+	size_t i;
+	int r = snap_names_read(w->v->lower_fd, path, &names, w->err);
+
+	for (i = 0; i < names.n && r == 0; i++) {
+		_cleanup_(object_done) struct snap_object low = SNAP_OBJECT_NULL;
+		_cleanup_free_ char *child = snap_tree_join(path, names.items[i]);
+
+		if (!child)
+			return error_oom(w->err);
+		r = object_open(w->v->lower_fd, child, &low);
+		if (r < 0)
+			return error_set(w->err, r, "look at %s of the original", child);
+		if (low.fd < 0)
+			continue;
+		r = add(w, SNAP_DELETED, child, NULL, &low, 0, true);
+		if (r == 0 && S_ISDIR(low.st.st_mode)) {
+			object_done(&low);
+			low = SNAP_OBJECT_NULL;
+			r = walk_gone(w, child);
+		}
+	}
+	return r;
+}
+
+static int deleted(struct walk *w, const char *path, const struct snap_object *low)
+{
+	int r = add(w, SNAP_DELETED, path, NULL, low, 0, false);
+
+	return r == 0 && w->deep && S_ISDIR(low->st.st_mode) ? walk_gone(w, path) : r;
+}
+
+static int walk_folder(struct walk *w, const char *path, bool lower_is_dir, bool opaque);
+
+/* hidden: the original's content does not shine through here. */
+static int walk_object(struct walk *w, const char *path, bool hidden)
+{
+	_cleanup_(object_done) struct snap_object up = SNAP_OBJECT_NULL, low = SNAP_OBJECT_NULL;
+	bool whiteout = false, opaque = false, is_dir, was_dir;
+	char value[4] = "";
+	unsigned attrs = 0;
+	int r, fd;
+
+	fd = snap_tree_open(w->v->upper_fd, path, O_PATH);
+	r = fd < 0 ? fd : fstat(fd, &up.st) < 0 ? -errno : 0;
+	whiteout = r == 0 && snap_is_whiteout(&up.st);
+	if (r == 0)
+		r = object_open(w->v->lower_fd, path, &low);
+	if (r < 0 || whiteout)
+		cleanup_closep(&fd);
+	if (r == -ENOENT)
+		return 0; /* gone while we look: the container runs */
+	if (r < 0)
+		return error_set(w->err, r, "look at %s of the layer", path);
+	if (whiteout)
+		return low.fd >= 0 ? deleted(w, path, &low) : 0;
+	up.fd = fd;
+	is_dir = S_ISDIR(up.st.st_mode);
+	was_dir = low.fd >= 0 && S_ISDIR(low.st.st_mode);
+	if (is_dir)
+		opaque = hidden || (snap_attr_get(fd, "trusted.overlay.opaque", value, sizeof(value)) == 1 && value[0] == 'y');
+
+	if (low.fd < 0) {
+		r = add(w, SNAP_ADDED, path, &up, NULL, 0, false);
+	} else if ((up.st.st_mode ^ low.st.st_mode) & S_IFMT) {
+		r = add(w, SNAP_REPLACED, path, &up, &low, SNAP_ATTR_CONTENT, false);
+		if (r == 0 && was_dir && w->deep)
+			r = walk_gone(w, path);
+	} else {
+		r = snap_compare(w->v, path, &up, &low, &attrs, w->err);
+		if (r == 0 && attrs)
+			r = add(w, SNAP_MODIFIED, path, &up, &low, attrs, false);
+	}
+	if (r < 0 || !is_dir)
+		return r;
+	/* Nothing is held while the folder is walked. */
+	object_done(&up);
+	object_done(&low);
+	up.fd = low.fd = -EBADF;
+	return walk_folder(w, path, was_dir, opaque);
+}
+
+/* In an opaque folder everything the original has and the layer has not was deleted. */
+static int walk_missing(struct walk *w, const char *path, const struct snap_names *have)
+{
+	_cleanup_snap_names_ struct snap_names names = { 0 };
+	size_t i;
+	int r = snap_names_read(w->v->lower_fd, path, &names, w->err);
+
+	for (i = 0; i < names.n && r == 0; i++) {
+		_cleanup_(object_done) struct snap_object low = SNAP_OBJECT_NULL;
+		_cleanup_free_ char *child = NULL;
+
+		if (snap_names_have(have, names.items[i]))
+			continue;
+		child = snap_tree_join(path, names.items[i]);
+		if (!child)
+			return error_oom(w->err);
+		r = object_open(w->v->lower_fd, child, &low);
+		if (r < 0)
+			return error_set(w->err, r, "look at %s of the original", child);
+		if (low.fd >= 0)
+			r = deleted(w, child, &low);
+	}
+	return r;
+}
+
+static int walk_folder(struct walk *w, const char *path, bool lower_is_dir, bool opaque)
+{
+	_cleanup_snap_names_ struct snap_names names = { 0 };
+	size_t i;
+	int r = snap_names_read(w->v->upper_fd, path, &names, w->err);
+
+	if (r == -ENOENT) { /* gone while we look */
+		*w->err = ERROR_NULL;
+		return 0;
+	}
+	for (i = 0; i < names.n && r == 0; i++) {
+		_cleanup_free_ char *child = snap_tree_join(path, names.items[i]);
+
+		r = child ? walk_object(w, child, opaque) : error_oom(w->err);
+	}
+	return r == 0 && opaque && lower_is_dir ? walk_missing(w, path, &names) : r;
+}
+
+/* What the folders above path say: whether the layer has them all, and whether the original shines through. */
+static int look_above(struct walk *w, const char *path, bool *ret_there, bool *ret_hidden)
+{
+	_cleanup_free_ char *above = strdup(path);
+	char *slash = above;
+
+	if (!above)
+		return error_oom(w->err);
+	*ret_there = true;
+	while (*ret_there) {
+		_cleanup_close_ int fd = -EBADF;
+		char value[4] = "";
+		struct stat st;
+
+		slash = strchr(slash == above ? above : slash + 1, '/');
+		if (!slash)
+			return 0;
+		*slash = '\0';
+		fd = snap_tree_open(w->v->upper_fd, above, O_PATH);
+		if (fd < 0 && fd != -ENOENT)
+			return error_set(w->err, fd, "look at %s of the layer", above);
+		if (fd < 0 || fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode)) {
+			*ret_there = false;
+			*ret_hidden |= fd >= 0;
+		} else if (snap_attr_get(fd, "trusted.overlay.opaque", value, sizeof(value)) == 1 && value[0] == 'y') {
+			*ret_hidden = true;
+		}
+		*slash = '/';
+	}
+	return 0;
+}
+
+int snap_walk(const struct snap_view *v, const char *path, bool deep, struct snap_changes *ret, struct error *err)
+{
+	struct walk w = { .v = v, .out = ret, .deep = deep, .err = err };
+	bool there, hidden = false;
+	struct stat st;
+	int r;
+
+	r = look_above(&w, path, &there, &hidden);
+	if (r < 0)
+		return r;
+	r = there ? snap_tree_stat(v->upper_fd, path, &st) : -ENOENT;
+	if (r == 0)
+		return walk_object(&w, path, hidden);
+	if (r != -ENOENT)
+		return error_set(err, r, "look at %s of the layer", *path ? path : ".");
+	if (hidden) {
+		_cleanup_(object_done) struct snap_object low = SNAP_OBJECT_NULL;
+
+		r = object_open(v->lower_fd, path, &low);
+		if (r < 0)
+			return error_set(err, r, "look at %s of the original", path);
+		return low.fd >= 0 ? deleted(&w, path, &low) : 0;
+	}
+	return 0;
+}

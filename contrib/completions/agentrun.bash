@@ -196,7 +196,7 @@ _agentrun()
 	fi
 	case $command:$positionals in
 	:*)
-		mapfile -t COMPREPLY < <(compgen -W "audit checkpoint create delete events exec explain features kill list pause policy ps restore resume run spec start state update" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "audit checkpoint create delete diff events exec explain features kill list pause policy ps restore resume run spec start state update" -- "$cur")
 		;;
 	audit:0)
 		mapfile -t COMPREPLY < <(compgen -W "list log follow show replay verify" -- "$cur")

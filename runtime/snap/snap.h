@@ -28,6 +28,7 @@ struct snap_layer {
 	char *destination; /* inside the container, "/" for its root */
 	char *source;	   /* canonical path of the original */
 	uint64_t dev, ino; /* of the original's top */
+	uint64_t merged;   /* device number of the overlay that the container sees; 0 = unknown */
 };
 
 struct snap_record {
@@ -69,6 +70,8 @@ struct snap_over {
 	const char *label; /* for SELinux, or NULL */
 	int mount_fd;	   /* out: the overlay, detached, with the original's nosuid, nodev and noexec */
 	const char *source; /* for messages */
+	size_t layer;	    /* number of the upper folder in the image */
+	bool view;	    /* to look at only: nothing can be written */
 };
 #define SNAP_OVER_NULL ((struct snap_over){ .lower_fd = -EBADF, .mount_fd = -EBADF })
 

@@ -4,22 +4,20 @@
  */
 #include <assert.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/spawn.h"
 #include "snap/snap_private.h"
+#include "snap/snap_sync.h"
 #include "util/fd.h"
 #include "util/str.h"
 
 #define MKFS_TIMEOUT_MS 60000
 #define BYTES_PER_INODE UINT64_C(8192) /* more inodes would leave no room for files */
-#define COPY_STEP ((size_t)1 << 20)
 
 int snap_image_caps(uint64_t *size, uint64_t *inodes, struct error *err)
 {
@@ -94,43 +92,6 @@ static int template_open(int top_fd, uint64_t size, uint64_t inodes, int *ret_fd
 	return 0;
 }
 
-static int copy_range(int from_fd, int to_fd, off_t start, off_t end)
-{
-	off_t in = start, out = start;
-
-	while (in < end) {
-		ssize_t n = copy_file_range(from_fd, &in, to_fd, &out, MIN((size_t)(end - in), COPY_STEP), 0);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-	}
-	return 0;
-}
-
-/* Data only: the rest stays a hole. */
-static int copy_sparse(int from_fd, int to_fd, off_t size)
-{
-	off_t data = 0, hole;
-	int r;
-
-	if (ftruncate(to_fd, size) < 0)
-		return -errno;
-	for (;;) {
-		data = lseek(from_fd, data, SEEK_DATA);
-		if (data < 0)
-			return errno == ENXIO ? 0 : -errno;
-		hole = lseek(from_fd, data, SEEK_HOLE);
-		if (hole < 0)
-			return -errno;
-		r = copy_range(from_fd, to_fd, data, hole);
-		if (r < 0)
-			return r;
-		data = hole;
-	}
-}
-
 int snap_image_copy(int from_fd, int dirfd, const char *name, struct error *err)
 {
 	_cleanup_close_ int to_fd = -EBADF;
@@ -142,9 +103,7 @@ int snap_image_copy(int from_fd, int dirfd, const char *name, struct error *err)
 	to_fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (to_fd < 0)
 		return error_set(err, -errno, "make the image %s", name);
-	r = ioctl(to_fd, FICLONE, from_fd) < 0 ? -errno : 0;
-	if (r < 0)
-		r = copy_sparse(from_fd, to_fd, st.st_size);
+	r = snap_data_copy(from_fd, to_fd, st.st_size);
 	if (r < 0) {
 		(void)unlinkat(dirfd, name, 0);
 		return error_set(err, r, "copy the image %s", name);

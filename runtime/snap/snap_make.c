@@ -93,7 +93,7 @@ static int make_record(int dir_fd, struct snap_record *rec, const struct snap_ov
 	}
 	if (clock_gettime(CLOCK_REALTIME, &rec->since) < 0)
 		return error_set(err, -errno, "read the clock");
-	return snap_record_write(dir_fd, rec, err);
+	return snap_record_write(dir_fd, rec, false, err);
 }
 
 static int make_image(int dir_fd, const struct snap_record *rec, const struct snap_over *overs, int *ret_mount_fd,
@@ -128,8 +128,10 @@ int snap_make(const char *path, struct snap_record *rec, struct snap_over *overs
 
 	assert(rec->n_layers > 0 && rec->n_layers <= SNAP_LAYERS_MAX);
 
-	for (i = 0; i < rec->n_layers; i++)
+	for (i = 0; i < rec->n_layers; i++) {
 		overs[i].source = rec->layers[i].source;
+		overs[i].layer = i;
+	}
 	r = snap_image_caps(&rec->size, &rec->inodes, err);
 	if (r == 0)
 		r = snap_dir_open(path, true, &dir_fd, err);
@@ -145,6 +147,16 @@ int snap_make(const char *path, struct snap_record *rec, struct snap_over *overs
 		r = make_image(dir_fd, rec, overs, &mount_fd, err);
 	if (r == 0)
 		r = snap_overlays(mount_fd, overs, rec->n_layers, false, err);
+	for (i = 0; i < rec->n_layers && r == 0; i++) {
+		struct stat st;
+
+		if (fstat(overs[i].mount_fd, &st) < 0)
+			r = error_set(err, -errno, "inspect the layer over %s", overs[i].source);
+		else
+			rec->layers[i].merged = st.st_dev;
+	}
+	if (r == 0)
+		r = snap_record_write(dir_fd, rec, false, err);
 	if (r < 0) {
 		struct error ignored = ERROR_NULL;
 

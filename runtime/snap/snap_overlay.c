@@ -31,25 +31,27 @@ struct job {
 	size_t failed; /* index of the one that did not work */
 };
 
-static int set_all(int fs_fd, const struct snap_over *o, size_t index, int mount_fd)
+static int set_all(int fs_fd, const struct snap_over *o, int mount_fd)
 {
 	static const char *const words[][2] = {
 		{ "redirect_dir", "nofollow" }, { "metacopy", "off" }, { "index", "off" }, { "nfs_export", "off" }, { "xino", "off" },
 	};
-	char lower[64], upper[64], work[64];
+	char lower[160], upper[64], work[64];
 	size_t i;
 
 	/* By descriptor: nothing is looked up by a path that could have changed. */
 	(void)snprintf(lower, sizeof(lower), "/proc/self/fd/%d", o->lower_fd);
-	(void)snprintf(upper, sizeof(upper), "/proc/self/fd/%d/%zu/upper", mount_fd, index);
-	(void)snprintf(work, sizeof(work), "/proc/self/fd/%d/%zu/work", mount_fd, index);
+	(void)snprintf(upper, sizeof(upper), "/proc/self/fd/%d/%zu/upper", mount_fd, o->layer);
+	(void)snprintf(work, sizeof(work), "/proc/self/fd/%d/%zu/work", mount_fd, o->layer);
+	if (o->view)
+		(void)snprintf(lower, sizeof(lower), "%s:/proc/self/fd/%d", upper, o->lower_fd);
 	for (i = 0; i < ELEMENTSOF(words); i++)
 		if (fsconfig(fs_fd, FSCONFIG_SET_STRING, words[i][0], words[i][1], 0) < 0)
 			return -errno;
 	if (fsconfig(fs_fd, FSCONFIG_SET_STRING, "source", "agentrun-session", 0) < 0 ||
 	    fsconfig(fs_fd, FSCONFIG_SET_STRING, "lowerdir", lower, 0) < 0 ||
-	    fsconfig(fs_fd, FSCONFIG_SET_STRING, "upperdir", upper, 0) < 0 ||
-	    fsconfig(fs_fd, FSCONFIG_SET_STRING, "workdir", work, 0) < 0 ||
+	    (!o->view && fsconfig(fs_fd, FSCONFIG_SET_STRING, "upperdir", upper, 0) < 0) ||
+	    (!o->view && fsconfig(fs_fd, FSCONFIG_SET_STRING, "workdir", work, 0) < 0) ||
 	    (o->label && *o->label && fsconfig(fs_fd, FSCONFIG_SET_STRING, "context", o->label, 0) < 0) ||
 	    fsconfig(fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return -errno;
@@ -77,7 +79,7 @@ static int mount_one(struct job *job, size_t i, int *ret_fd)
 	job->why[0] = '\0';
 	if (fs_fd < 0)
 		return -errno;
-	r = set_all(fs_fd, &job->overs[i], i, job->mount_fd);
+	r = set_all(fs_fd, &job->overs[i], job->mount_fd);
 	if (r < 0) {
 		ssize_t n = read(fs_fd, job->why, sizeof(job->why) - 1);
 
@@ -117,7 +119,7 @@ static int attach_all(struct job *job)
 	    move_mount(job->mount_fd, "", AT_FDCWD, SNAP_DIR, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return -errno;
 	for (i = 0; i < job->n; i++) {
-		(void)snprintf(path, sizeof(path), "%zu/" LOWER_DIR, i);
+		(void)snprintf(path, sizeof(path), "%zu/" LOWER_DIR, job->overs[i].layer);
 		if (mkdirat(job->mount_fd, path, 0700) < 0 && errno != EEXIST)
 			return -errno;
 		if (move_mount(job->overs[i].lower_fd, "", job->mount_fd, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)

@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "snap/snap_private.h"
+#include "snap/snap_tree.h"
 #include "util/sha256.h"
 #include "util/str.h"
 
 #define HASH_CHARS 16 /* of the hash of the root folder */
-#define DEPTH_MAX  64 /* of our own folders */
 
 int snap_path(const char *root, const char *id, char **ret, struct error *err)
 {
@@ -94,42 +94,32 @@ int snap_dir_open(const char *path, bool create, int *ret_fd, struct error *err)
 	return r;
 }
 
-static int remove_below(int dirfd, const char *name, int depth)
+/* By paths from dirfd: a deep tree costs no descriptors. */
+static int remove_below(int dirfd, const char *path)
 {
-	_cleanup_closedir_ DIR *d = NULL;
-	struct dirent *e;
-	int fd, r;
+	_cleanup_snap_names_ struct snap_names names = { 0 };
+	struct error ignored = ERROR_NULL;
+	size_t i;
+	int r;
 
-	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
+	if (unlinkat(dirfd, path, 0) == 0 || errno == ENOENT)
 		return 0;
 	if (errno != EISDIR && errno != EPERM)
 		return -errno;
-	if (depth == 0)
-		return -ELOOP;
-	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	d = fdopendir(fd);
-	if (!d) {
-		r = -errno;
-		(void)close(fd);
+	r = snap_names_read(dirfd, path, &names, &ignored);
+	for (i = 0; i < names.n && r == 0; i++) {
+		_cleanup_free_ char *child = snap_tree_join(path, names.items[i]);
+
+		r = child ? remove_below(dirfd, child) : -ENOMEM;
+	}
+	if (r < 0)
 		return r;
-	}
-	while ((errno = 0, e = readdir(d))) {
-		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
-			continue;
-		r = remove_below(fd, e->d_name, depth - 1);
-		if (r < 0)
-			return r;
-	}
-	if (errno != 0)
-		return -errno;
-	return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -errno : 0;
+	return unlinkat(dirfd, path, AT_REMOVEDIR) < 0 && errno != ENOENT ? -errno : 0;
 }
 
 int snap_tree_remove(int dirfd, const char *name)
 {
-	return remove_below(dirfd, name, DEPTH_MAX);
+	return remove_below(dirfd, name);
 }
 
 int snap_dir_clear(int dir_fd)

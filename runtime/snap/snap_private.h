@@ -29,7 +29,8 @@ int snap_tree_remove(int dirfd, const char *name);
 int snap_dir_clear(int dir_fd);
 
 /* snap_record.c */
-int snap_record_write(int dir_fd, const struct snap_record *rec, struct error *err);
+/* durable: on the disk on return. A new session need not be: what it would lose has not been written yet. */
+int snap_record_write(int dir_fd, const struct snap_record *rec, bool durable, struct error *err);
 /* SNAP_E_NOT_FOUND. */
 int snap_record_read(int dir_fd, struct snap_record **ret, struct error *err);
 /* Id of this boot: 36 characters and the NUL. */

@@ -1,5 +1,5 @@
 /*
- * Owns the form of session.json: written whole and durably, versioned, checked when read.
+ * Owns the form of session.json: written whole, versioned, checked when read.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -28,6 +28,7 @@ static const struct json_field layer_fields[] = {
 	{ "source", json_get_string, offsetof(struct snap_layer, source), JSON_REQUIRED | JSON_NOT_EMPTY, NULL },
 	{ "dev", json_get_u64, offsetof(struct snap_layer, dev), JSON_REQUIRED, NULL },
 	{ "ino", json_get_u64, offsetof(struct snap_layer, ino), JSON_REQUIRED, NULL },
+	{ "merged", json_get_u64, offsetof(struct snap_layer, merged), 0, NULL },
 	{ 0 },
 };
 static const struct json_object layer_type = { .size = sizeof(struct snap_layer), .fields = layer_fields };
@@ -59,7 +60,7 @@ int snap_boot_id(char ret[37], struct error *err)
 	return 0;
 }
 
-int snap_record_write(int dir_fd, const struct snap_record *rec, struct error *err)
+int snap_record_write(int dir_fd, const struct snap_record *rec, bool durable, struct error *err)
 {
 	_cleanup_json_writer_ struct json_writer *w = json_writer_new(2);
 	_cleanup_free_ char *text = NULL;
@@ -85,12 +86,13 @@ int snap_record_write(int dir_fd, const struct snap_record *rec, struct error *e
 		json_string(w, "source", rec->layers[i].source);
 		json_u64(w, "dev", rec->layers[i].dev);
 		json_u64(w, "ino", rec->layers[i].ino);
+		json_u64(w, "merged", rec->layers[i].merged);
 		json_object_end(w);
 	}
 	json_array_end(w);
 	json_object_end(w);
 	r = json_take(w, &text, err);
-	return r < 0 ? r : file_replace(dir_fd, SNAP_RECORD_FILE, text, strlen(text), 0600, 1, err);
+	return r < 0 ? r : file_replace(dir_fd, SNAP_RECORD_FILE, text, strlen(text), 0600, durable, err);
 }
 
 static int take_doc(const struct doc *doc, struct snap_record *rec, struct error *err)

@@ -11,6 +11,7 @@
 
 #include "util/error.h"
 
+#define SNAP_PATH_MAX  4000 /* bytes of a path below a layer's top: room for our own folders above it */
 #define SNAP_NAMES_MAX ((size_t)4000000) /* in one folder */
 
 /* path "" is the top. -errno; -ELOOP and -EXDEV when something is in the way. */

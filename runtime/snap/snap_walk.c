@@ -82,7 +82,7 @@ static int note_origin(struct walk *w, struct snap_change *c, int fd)
 {
 	/* struct ovl_fb of the kernel: version, magic, length, flags, type, uuid, handle. */
 	unsigned char fb[SNAP_HANDLE_MAX + 21];
-	int n = S_ISREG(c->new.st_mode) ? snap_attr_get(fd, "trusted.overlay.origin", fb, sizeof(fb)) : 0;
+	int n = snap_attr_get(fd, "trusted.overlay.origin", fb, sizeof(fb));
 	unsigned char *copy;
 
 	if (n <= 21 || fb[1] != 0xfb || fb[2] != n)
@@ -183,6 +183,8 @@ static int walk_object(struct walk *w, const char *path, bool hidden)
 	unsigned attrs = 0;
 	int r, fd;
 
+	if (strlen(path) > SNAP_PATH_MAX)
+		return error_text(w->err, -ENAMETOOLONG, "a path in the session has more than %d bytes: %.200s...", SNAP_PATH_MAX, path);
 	fd = snap_tree_open(w->v->upper_fd, path, O_PATH);
 	r = fd < 0 ? fd : fstat(fd, &up.st) < 0 ? -errno : 0;
 	whiteout = r == 0 && snap_is_whiteout(&up.st);
@@ -210,8 +212,9 @@ static int walk_object(struct walk *w, const char *path, bool hidden)
 			r = walk_gone(w, path);
 	} else {
 		r = snap_compare(w->v, path, &up, &low, &attrs, w->err);
-		if (r == 0 && attrs)
-			r = add(w, SNAP_MODIFIED, path, &up, &low, attrs, false);
+		/* One that is the same, but has another name that is new, must be known to whoever makes that. */
+		if (r == 0 && (attrs || (!is_dir && up.st.st_nlink > 1)))
+			r = add(w, SNAP_MODIFIED, path, &up, &low, attrs, attrs == 0);
 	}
 	if (r < 0 || !is_dir)
 		return r;

@@ -157,15 +157,19 @@ static __always_inline bool is_own6(struct bpf_sock_addr *ctx, struct address to
 static __always_inline bool udp_listens(struct bpf_sock_addr *ctx, struct address to)
 {
 	struct bpf_sock_tuple tuple = {};
-	struct bpf_sock *sk;
+	struct bpf_sock *sk = ctx->sk;
+	__u16 from = sk ? bpf_htons(sk->src_port) : 0;
 
+	/* as if from the same address: that also finds a socket there that is connected to this one */
 	if (is_ipv4(to)) {
 		tuple.ipv4.saddr = tuple.ipv4.daddr = to_ipv4(to);
+		tuple.ipv4.sport = from;
 		tuple.ipv4.dport = ctx->user_port;
 		sk = bpf_sk_lookup_udp(ctx, &tuple, sizeof(tuple.ipv4), BPF_F_CURRENT_NETNS, 0);
 	} else {
 		__builtin_memcpy(tuple.ipv6.saddr, &to, sizeof(to));
 		__builtin_memcpy(tuple.ipv6.daddr, &to, sizeof(to));
+		tuple.ipv6.sport = from;
 		tuple.ipv6.dport = ctx->user_port;
 		sk = bpf_sk_lookup_udp(ctx, &tuple, sizeof(tuple.ipv6), BPF_F_CURRENT_NETNS, 0);
 	}

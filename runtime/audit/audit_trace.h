@@ -21,7 +21,9 @@
 #include "util/cleanup.h"
 #include "util/error.h"
 
-#define AUDIT_TRACE_POOL 8u /* rings of the normal class that are kept ready */
+/* Rings of the normal class that are kept ready: a quarter of those in use, within these. */
+#define AUDIT_TRACE_POOL     8u
+#define AUDIT_TRACE_POOL_MAX 64u
 #define AUDIT_TRACE_WAKE_NS UINT64_C(100000000)
 
 enum audit_trace_conditions {
@@ -39,11 +41,13 @@ int audit_trace_prepare(const char *bpffs, uint32_t ready, struct error *err);
 struct audit_trace_set {
 	int dir; /* with a shared lock: the set is not removed while we have it */
 	int bindings, rings, counters;
+	int links[2];
 	struct audit_book *book; /* mapped */
 };
 #define AUDIT_TRACE_SET_NULL                                                                  \
 	((struct audit_trace_set){                                                            \
-		.dir = -EBADF, .bindings = -EBADF, .rings = -EBADF, .counters = -EBADF })
+		.dir = -EBADF, .bindings = -EBADF, .rings = -EBADF, .counters = -EBADF,       \
+		.links = { -EBADF, -EBADF } })
 
 /* 0, AUDIT_TRACE_E_UNPREPARED or a negative errno. */
 int audit_trace_open(const char *bpffs, struct audit_trace_set *ret, struct error *err);
@@ -63,9 +67,12 @@ struct audit_trace_bound {
 	uint64_t cgroup;
 	uint32_t slot, generation;
 	int ring, counters; /* for the reader alone; frozen: only the programs change them */
+	int links[2]; /* open as long as the container is: without pins the programs stay all the same */
 	bool grown; /* no ring was ready: one was made, and it took long */
 };
-#define AUDIT_TRACE_BOUND_NULL ((struct audit_trace_bound){ .ring = -EBADF, .counters = -EBADF })
+#define AUDIT_TRACE_BOUND_NULL                                        \
+	((struct audit_trace_bound){ .ring = -EBADF, .counters = -EBADF, \
+				     .links = { -EBADF, -EBADF } })
 
 /*
  * From its return on every exec in the cgroup and below it is recorded. -EBUSY when the cgroup
@@ -86,7 +93,13 @@ int audit_trace_release(struct audit_trace_set *set, uint64_t cgroup, uint32_t s
 
 /*
  * Off the start path: releases what belongs to cgroups that are gone (cgroup2: a mount of the
- * v2 hierarchy, NULL = do not look), makes rings until `ready` are, frees the memory of used ones.
+ * v2 hierarchy, NULL = do not look), makes rings until `ready` are (0 = as many as are kept
+ * ready), frees the memory of used ones.
  */
 int audit_trace_refill(struct audit_trace_set *set, enum audit_ring_class class, uint32_t ready,
 		       const char *cgroup2, struct error *err);
+/*
+ * The same with rings of the normal class and in a process of its own, when less than half of
+ * them are ready: for who has bound one and has more to do. Does not wait for it.
+ */
+int audit_trace_refill_aside(struct audit_trace_set *set, const char *cgroup2, struct error *err);

@@ -1,30 +1,17 @@
 /*
- * Owns the bindings: a ring for a container, its release, and the refill of the pool. Only
- * the refill waits for the kernel; the others change plain hash entries.
+ * Owns the bindings: a ring for a container, and its release. Nothing here waits for the
+ * kernel, but for the ring of a container that finds none ready.
  */
 #include <assert.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "audit/audit_trace_set.h"
 #include "os/ebpf.h"
 
 /* In nested cgroup2 mounts the root has another inode, but the walk ends at the mount. */
 #define CGROUP_ROOT_ID 1
-#define KERNFS_HANDLE 0xfe
-/* More are made by further calls: a refill ought not to hold a process for long. */
-#define REFILL_MAX 64
-
-static uint64_t boot_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
 
 static int cgroup_id(int fd, uint64_t *ret, dev_t *ret_dev)
 {
@@ -83,10 +70,10 @@ static int take_slot(struct audit_trace_set *set, enum audit_ring_class class,
 	struct audit_slot_view view;
 	int r;
 
-	b->slot = audit_pool_take_ready(set->book, class, boot_ns());
+	b->slot = audit_pool_take_ready(set->book, class, audit_set_now());
 	if (b->slot == AUDIT_SLOT_NONE) {
 		b->grown = true;
-		b->slot = audit_pool_take_for_making(set->book, class, boot_ns());
+		b->slot = audit_pool_take_for_making(set->book, class, audit_set_now());
 		if (b->slot == AUDIT_SLOT_NONE)
 			return error_text(err, -ENOSPC,
 					  "exec audit: all %u rings are in use", AUDIT_SLOTS_MAX);
@@ -129,6 +116,10 @@ static int arm(struct audit_trace_set *set, const struct audit_trace_request *re
 	uint32_t zero = 0;
 	int r;
 
+	b->links[0] = fcntl(set->links[0], F_DUPFD_CLOEXEC, 3);
+	b->links[1] = fcntl(set->links[1], F_DUPFD_CLOEXEC, 3);
+	if (b->links[0] < 0 || b->links[1] < 0)
+		return error_set(err, -errno, "exec audit: hold the programs");
 	r = open_inner(set->rings, b->slot, 0, &b->ring, err);
 	if (r == 0)
 		r = open_inner(set->counters, b->slot, 0, &b->counters, err);
@@ -159,14 +150,14 @@ int audit_trace_bind(struct audit_trace_set *set, const struct audit_trace_reque
 		return r; /* a slot that was taken is found stale and made anew */
 	if (!audit_pool_move(set->book, b.slot, b.generation,
 			     b.grown ? AUDIT_SLOT_MAKING : AUDIT_SLOT_TAKEN, AUDIT_SLOT_BOUND,
-			     b.cgroup, boot_ns()))
+			     b.cgroup, audit_set_now()))
 		return error_text(err, -ESTALE, "exec audit: slot %u was taken away", b.slot);
 	binding.slot = b.slot;
 	binding.flags = req->die ? AUDIT_BIND_DIE : 0;
 	r = ebpf_map_update(set->bindings, &b.cgroup, &binding, BPF_NOEXIST);
 	if (r < 0) {
 		(void)audit_pool_move(set->book, b.slot, b.generation, AUDIT_SLOT_BOUND,
-				      AUDIT_SLOT_USED, 0, boot_ns());
+				      AUDIT_SLOT_USED, 0, audit_set_now());
 		return error_set(err, r, "exec audit: bind the container's cgroup to a ring");
 	}
 	*ret = b;
@@ -178,6 +169,8 @@ void audit_trace_bound_done(struct audit_trace_bound *bound)
 {
 	cleanup_closep(&bound->ring);
 	cleanup_closep(&bound->counters);
+	cleanup_closep(&bound->links[0]);
+	cleanup_closep(&bound->links[1]);
 	*bound = AUDIT_TRACE_BOUND_NULL;
 }
 
@@ -215,88 +208,6 @@ int audit_trace_release(struct audit_trace_set *set, uint64_t cgroup, uint32_t s
 			return r;
 	}
 	(void)audit_pool_move(set->book, slot, generation, AUDIT_SLOT_BOUND, AUDIT_SLOT_USED, 0,
-			      boot_ns());
-	return 0;
-}
-
-/* Of containers whose processes of ours died before they released it. */
-static int release_gone(struct audit_trace_set *set, const char *cgroup2, struct error *err)
-{
-	_Alignas(struct file_handle) char room[sizeof(struct file_handle) + sizeof(uint64_t)];
-	struct file_handle *handle = (struct file_handle *)room;
-	_cleanup_close_ int mount = open(cgroup2, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct audit_slot_view view;
-	uint32_t slot;
-	int fd, r = 0;
-
-	if (mount < 0)
-		return error_set(err, -errno, "open %s", cgroup2);
-	for (slot = 0; slot < AUDIT_SLOTS_MAX && r == 0; slot++) {
-		audit_pool_view(set->book, slot, &view);
-		if (view.state != AUDIT_SLOT_BOUND)
-			continue;
-		handle->handle_bytes = sizeof(view.cgroup);
-		handle->handle_type = KERNFS_HANDLE;
-		memcpy(handle->f_handle, &view.cgroup, sizeof(view.cgroup));
-		fd = open_by_handle_at(mount, handle, O_PATH | O_CLOEXEC);
-		if (fd >= 0)
-			(void)close(fd);
-		else if (errno == ESTALE)
-			r = audit_trace_release(set, view.cgroup, slot, view.generation, NULL, err);
-	}
-	return r;
-}
-
-/* What a used ring keeps of memory and of the last container's records. */
-static void empty_used(struct audit_trace_set *set)
-{
-	struct audit_slot_view view;
-	uint32_t slot;
-
-	for (slot = 0; slot < AUDIT_SLOTS_MAX; slot++) {
-		audit_pool_view(set->book, slot, &view);
-		if (view.state != AUDIT_SLOT_USED ||
-		    !audit_pool_move(set->book, slot, view.generation, AUDIT_SLOT_USED,
-				     AUDIT_SLOT_MAKING, 0, boot_ns()))
-			continue;
-		(void)ebpf_map_delete(set->rings, &slot);
-		(void)ebpf_map_delete(set->counters, &slot);
-		(void)audit_pool_move(set->book, slot, view.generation, AUDIT_SLOT_MAKING,
-				      AUDIT_SLOT_EMPTY, 0, boot_ns());
-	}
-}
-
-int audit_trace_refill(struct audit_trace_set *set, enum audit_ring_class class, uint32_t ready,
-		       const char *cgroup2, struct error *err)
-{
-	uint32_t slots[REFILL_MAX], have, n = 0, i;
-	struct audit_slot_view view;
-	int r;
-
-	assert(set->book && class < AUDIT_RING_CLASSES);
-
-	(void)audit_pool_expire(set->book, boot_ns());
-	if (cgroup2) {
-		r = release_gone(set, cgroup2, err);
-		if (r < 0)
-			return r;
-	}
-	for (have = audit_pool_count(set->book, AUDIT_SLOT_READY, class); have < ready && n < REFILL_MAX;
-	     have++) {
-		uint32_t slot = audit_pool_take_for_making(set->book, class, boot_ns());
-
-		if (slot == AUDIT_SLOT_NONE)
-			break;
-		slots[n++] = slot;
-	}
-	r = n ? audit_rings_make(set, slots, n, err) : 0;
-	if (r < 0)
-		return r;
-	for (i = 0; i < n; i++) {
-		audit_pool_view(set->book, slots[i], &view);
-		(void)audit_pool_move(set->book, slots[i], view.generation, AUDIT_SLOT_MAKING,
-				      AUDIT_SLOT_READY, 0, boot_ns());
-	}
-	empty_used(set);
+			      audit_set_now());
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static int on_record(void *userdata, const void *data, size_t len)
+static int on_record(void *userdata, const void *data, size_t len, struct error *err)
 {
 	struct audit_trace_reader *r = userdata;
 	struct audit_event event;
@@ -16,7 +16,7 @@ static int on_record(void *userdata, const void *data, size_t len)
 	if (audit_trace_decode(data, len, &r->record) < 0 || r->record.cgroup != r->cgroup ||
 	    r->record.generation != r->generation) {
 		r->totals.strays++;
-		return error_text(r->err, -EBADMSG,
+		return error_text(err, -EBADMSG,
 				  "exec audit: a record in the ring is not one of this container");
 	}
 	if (r->record.type == AUDIT_REC_EXEC)
@@ -24,48 +24,42 @@ static int on_record(void *userdata, const void *data, size_t len)
 	else
 		r->totals.exits++;
 	audit_trace_event(&r->record, &event);
-	return r->fn(r->userdata, &event, &r->record, r->err);
+	return r->fn(r->userdata, &event, &r->record, err);
 }
 
-static int report_lost(struct audit_trace_reader *r, struct error *err)
+static int tell_lost(struct audit_trace_reader *r, uint64_t count, const char *detail, struct error *err)
 {
-	uint64_t lost = __atomic_load_n(&r->counters->lost, __ATOMIC_ACQUIRE);
-	uint64_t killed = __atomic_load_n(&r->counters->killed, __ATOMIC_RELAXED);
 	struct audit_event event;
-	char detail[96];
 
-	if (lost == r->totals.lost)
-		return 0;
 	memset(&event, 0, sizeof(event));
 	event.type = AUDIT_LOST;
 	event.process = -1;
 	event.lost.source = "exec";
-	event.lost.count = lost - r->totals.lost;
-	(void)snprintf(detail, sizeof(detail), "%llu programs were killed before their first instruction",
-		       (unsigned long long)(killed - r->totals.killed));
-	if (killed != r->totals.killed)
-		event.lost.detail = detail;
-	r->totals.lost = lost;
-	r->totals.killed = killed;
+	event.lost.count = count;
+	event.lost.detail = detail;
 	return r->fn(r->userdata, &event, NULL, err);
 }
 
-static bool is_empty(const struct audit_trace_reader *r)
+static int report_lost(struct audit_trace_reader *r, struct error *err)
 {
-	return __atomic_load_n(r->ring.consumed, __ATOMIC_RELAXED) ==
-	       __atomic_load_n(r->ring.produced, __ATOMIC_ACQUIRE);
+	uint64_t lost = __atomic_load_n(&r->counters->lost, __ATOMIC_ACQUIRE) - r->totals.lost;
+	uint64_t killed = __atomic_load_n(&r->counters->killed, __ATOMIC_RELAXED) - r->totals.killed;
+	char detail[96];
+
+	if (lost == 0)
+		return 0;
+	(void)snprintf(detail, sizeof(detail), "%llu programs were killed before their first instruction",
+		       (unsigned long long)killed);
+	r->totals.lost += lost;
+	r->totals.killed += killed;
+	return tell_lost(r, lost, killed ? detail : NULL, err);
 }
 
 /* Number of records, or a negative errno. */
 static int read_some(struct audit_trace_reader *r, size_t max, struct error *err)
 {
-	int n, lost;
+	int n = audit_trace_ring_read(&r->ring, on_record, r, max, err), lost;
 
-	r->err = err;
-	n = ebpf_ring_consume(&r->ring, on_record, r, max);
-	r->err = NULL;
-	if (n == -EBADMSG && err->code == 0)
-		return error_text(err, n, "exec audit: the ring is damaged");
 	if (n < 0)
 		return n;
 	lost = report_lost(r, err);
@@ -84,7 +78,7 @@ static int look(struct audit_trace_reader *r, struct error *err)
 
 	if (n < 0)
 		return n;
-	if (n == 0 && is_empty(r))
+	if (n == 0 && audit_trace_ring_empty(&r->ring))
 		return 0;
 	now = ev_now(CLOCK_MONOTONIC);
 	/* A record that is not complete yet (n 0 and not empty) will be so in microseconds. */
@@ -120,7 +114,7 @@ int audit_trace_reader_open(struct audit_trace_reader *r, int ring, int counters
 	page = mmap(NULL, sizeof(struct audit_counters), PROT_READ, MAP_SHARED, counters, 0);
 	if (page == MAP_FAILED)
 		return error_set(err, -errno, "map the counters of the exec audit");
-	code = ebpf_ring_open(ring, &r->ring, err);
+	code = audit_trace_ring_open(ring, &r->ring, err);
 	if (code < 0) {
 		(void)munmap(page, sizeof(struct audit_counters));
 		return code;
@@ -152,18 +146,25 @@ int audit_trace_drain(struct audit_trace_reader *r, struct error *err)
 {
 	int n;
 
-	do {
+	do
 		n = read_some(r, AUDIT_TRACE_TURN, err);
-		if (n < 0)
-			return n;
-	} while (n > 0);
-	if (!is_empty(r) || r->totals.received + r->totals.lost != r->counters->seq)
-		return error_text(err, -EBADMSG,
-				  "exec audit: %llu records, %llu received and %llu lost",
-				  (unsigned long long)r->counters->seq,
-				  (unsigned long long)r->totals.received,
-				  (unsigned long long)r->totals.lost);
-	return 0;
+	while (n > 0);
+	return n;
+}
+
+int audit_trace_finish(struct audit_trace_reader *r, struct error *err)
+{
+	uint64_t told, all;
+	int code = audit_trace_drain(r, err);
+
+	if (code < 0)
+		return code;
+	told = r->totals.received + r->totals.lost;
+	all = __atomic_load_n(&r->counters->seq, __ATOMIC_ACQUIRE);
+	if (told == all)
+		return 0;
+	r->totals.lost += all - told;
+	return tell_lost(r, all - told, "nobody knows where they are", err);
 }
 
 uint64_t audit_trace_reader_seen(const struct audit_trace_reader *r)
@@ -177,7 +178,7 @@ void audit_trace_reader_done(struct audit_trace_reader *r, struct evloop *loop)
 		ev_del(loop, &r->source);
 		ev_timer_done(loop, &r->timer);
 	}
-	ebpf_ring_close(&r->ring);
+	audit_trace_ring_close(&r->ring);
 	if (r->counters)
 		(void)munmap((void *)r->counters, sizeof(*r->counters));
 	r->counters = NULL;

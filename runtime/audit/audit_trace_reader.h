@@ -9,7 +9,7 @@
 #pragma once
 
 #include "audit/audit_trace_decode.h"
-#include "os/ebpf.h"
+#include "audit/audit_trace_ring.h"
 #include "util/evloop.h"
 
 /* Records handled in one turn of the loop, so that other sources have theirs too. */
@@ -25,37 +25,38 @@ typedef int (*audit_trace_fn)(void *userdata, const struct audit_event *event,
 struct audit_trace_totals {
 	uint64_t received, execs, exits;
 	uint64_t lost, killed; /* as the kernel counted them and the callback was told */
-	uint64_t strays;       /* not decodable, or of another container: must stay 0 */
+	uint64_t strays;       /* not decodable, or of another container: an error */
 };
 
 struct audit_trace_reader {
-	struct ebpf_ring ring;
+	struct audit_trace_ring ring;
 	const volatile struct audit_counters *counters;
 	uint64_t cgroup;
 	uint32_t generation;
 	struct audit_trace_totals totals;
 	audit_trace_fn fn;
 	void *userdata;
-	struct error *err; /* of the call that is running */
 	struct ev_source source;
 	struct ev_timer timer;
 	struct audit_trace_record record;
 };
 
 /*
- * Maps the ring; ring and counters stay the caller's. Opening asks the kernel for the size of
- * the ring with bpf(2), which needs no privilege since Linux 5.19. Lives at a fixed address.
+ * ring must stay open until audit_trace_reader_done(); counters is not needed any more. Lives
+ * at a fixed address.
  */
 int audit_trace_reader_open(struct audit_trace_reader *r, int ring, int counters, audit_trace_fn fn,
 			    void *userdata, struct error *err);
-/* Puts it on a loop. */
+/* Puts it on a loop. ring: the same. */
 int audit_trace_reader_add(struct audit_trace_reader *r, struct evloop *loop, int ring,
 			   struct error *err);
-/*
- * Everything that is there now: at the end, when all processes of the container have ended.
- * Afterwards received + lost is the number of all records there ever were, else -EBADMSG.
- */
+/* Everything that is there now: when something has ended that was recorded before. */
 int audit_trace_drain(struct audit_trace_reader *r, struct error *err);
+/*
+ * The same when the container has no process any more, and then a last AUDIT_LOST event if
+ * not every record there ever was is received or has been told as lost.
+ */
+int audit_trace_finish(struct audit_trace_reader *r, struct error *err);
 /* Programs of the container that were executed and recorded or not: at least 1 once init runs. */
 uint64_t audit_trace_reader_seen(const struct audit_trace_reader *r);
 /* loop: the one it was added to, or NULL. */

@@ -8,6 +8,7 @@
 #include <linux/bpf.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "audit/audit_kernel.skel.h"
 #include "os/ebpf.h"
@@ -19,6 +20,14 @@
 char *audit_set_path(const char *bpffs, const char *suffix)
 {
 	return str_printf("%s/" SET_PREFIX AUDIT_KERNEL_BUILD "%s", bpffs, suffix);
+}
+
+uint64_t audit_set_now(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
 struct audit_book *audit_book_map(int fd)
@@ -62,6 +71,10 @@ int audit_trace_open(const char *bpffs, struct audit_trace_set *ret, struct erro
 		r = get_pin(path, PIN_COUNTERS, &set.counters, err);
 	if (r == 0)
 		r = get_pin(path, PIN_BOOK, &book, err);
+	if (r == 0)
+		r = get_pin(path, PIN_LINK_EXEC, &set.links[0], err);
+	if (r == 0)
+		r = get_pin(path, PIN_LINK_EXIT, &set.links[1], err);
 	if (r < 0)
 		return r;
 	set.book = audit_book_map(book);
@@ -78,6 +91,8 @@ void audit_trace_close(struct audit_trace_set *set)
 	cleanup_closep(&set->bindings);
 	cleanup_closep(&set->rings);
 	cleanup_closep(&set->counters);
+	cleanup_closep(&set->links[0]);
+	cleanup_closep(&set->links[1]);
 	if (set->book)
 		(void)munmap(set->book, sizeof(*set->book));
 	*set = AUDIT_TRACE_SET_NULL;

@@ -17,6 +17,8 @@
 
 /* bpffs/exec-BUILD[suffix], malloc'ed, NULL when out of memory. */
 char *audit_set_path(const char *bpffs, const char *suffix);
+/* CLOCK_BOOTTIME in ns: the time of the book. */
+uint64_t audit_set_now(void);
 /* Maps the book of a descriptor; NULL with errno. */
 struct audit_book *audit_book_map(int fd);
 /*

@@ -217,6 +217,18 @@ static inline void world_release(struct world *w, struct world_container *c)
 	(void)rmdir(c->path);
 }
 
+/* Everything, once no process is left; and then nothing may be unaccounted for. */
+static inline int world_drain(struct audit_trace_reader *r, struct error *err)
+{
+	int code = audit_trace_drain(r, err);
+
+	if (code == 0 && r->totals.received + r->totals.lost != r->counters->seq)
+		return error_text(err, -EBADMSG, "%llu records, %llu received and %llu lost",
+				  (unsigned long long)r->counters->seq, (unsigned long long)r->totals.received,
+				  (unsigned long long)r->totals.lost);
+	return code;
+}
+
 /* Forks a child that enters the cgroup and calls fn; its exit status is fn's result. */
 static inline pid_t world_spawn(const struct world_container *c, int (*fn)(void *), void *arg)
 {

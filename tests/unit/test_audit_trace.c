@@ -26,7 +26,7 @@ static void describe(const struct world_record *r)
 /* Starts anew with an empty list; false when something is left of the test before. */
 static bool begin(void)
 {
-	bool clean = audit_trace_drain(&box.reader, &world.err) == 0;
+	bool clean = world_drain(&box.reader, &world.err) == 0;
 
 	world_forget(&box);
 	return clean;
@@ -34,7 +34,7 @@ static bool begin(void)
 
 static void drained(const char *name)
 {
-	if (!is_int(audit_trace_drain(&box.reader, &world.err), 0, name))
+	if (!is_int(world_drain(&box.reader, &world.err), 0, name))
 		printf("# %s\n", world.err.text);
 }
 
@@ -277,7 +277,7 @@ static void test_threads_end(void)
 	for (i = 0; i < 20; i++) {
 		begin();
 		status = world_wait(world_spawn(&box, exec_threads, NULL));
-		(void)audit_trace_drain(&box.reader, &world.err);
+		(void)world_drain(&box.reader, &world.err);
 		end = world_end_of(&box, world_find(&box, AUDIT_REC_EXEC, NULL, 0));
 		if (box.n != 2 || !end || !WIFEXITED(status) || end->status.code != WEXITSTATUS(status))
 			break;

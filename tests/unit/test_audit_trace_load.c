@@ -85,7 +85,7 @@ static void test_many(enum audit_ring_class class, int each)
 	for (i = 0; i < 2; i++)
 		pids[i] = world_spawn(&c, spawn_many, &each);
 	is_int(read_loop(&loop, pids, 2, err), 0, "many: read on a loop");
-	if (!is_int(audit_trace_drain(&c.reader, err), 0, "received and lost are all there were"))
+	if (!is_int(world_drain(&c.reader, err), 0, "received and lost are all there were"))
 		printf("# %s\n", err->text);
 	printf("# ring of %u KiB: %llu executed, %llu ended, %llu lost\n", audit_ring_bytes(class) / 1024,
 	       (unsigned long long)c.reader.totals.execs, (unsigned long long)c.reader.totals.exits,
@@ -123,7 +123,7 @@ static void test_stalled(bool die)
 	is_int(WEXITSTATUS(world_wait(world_spawn(&c, spawn_many, &count))), die,
 	       die ? "stalled: some are killed" : "stalled: none is killed");
 	ran = marks_taken();
-	is_int(audit_trace_drain(&c.reader, &world.err), 0, "stalled: nothing is unaccounted for");
+	is_int(world_drain(&c.reader, &world.err), 0, "stalled: nothing is unaccounted for");
 	printf("# %ld of %d ran, %llu recorded, %llu records lost, %llu killed\n", ran, count,
 	       (unsigned long long)c.reader.totals.execs, (unsigned long long)c.reader.totals.lost,
 	       (unsigned long long)c.reader.totals.killed);
@@ -160,8 +160,8 @@ static void test_two(void)
 	pids[1] = world_spawn(&b, spawn_many, &count);
 	(void)world_wait(pids[0]);
 	(void)world_wait(pids[1]);
-	is_int(audit_trace_drain(&a.reader, &world.err), 0, "drain the one");
-	is_int(audit_trace_drain(&b.reader, &world.err), 0, "drain the other");
+	is_int(world_drain(&a.reader, &world.err), 0, "drain the one");
+	is_int(world_drain(&b.reader, &world.err), 0, "drain the other");
 	for (c = &a; c; c = c == &a ? &b : NULL) {
 		is_int((long long)c->n, 1000, "its own records and no others");
 		for (i = 0; i < c->n; i++)
@@ -217,7 +217,7 @@ static int read_unprivileged(const struct unprivileged *u)
 	while (c->reader.totals.received < 200)
 		if (evloop_step(&loop, 5000, &err) < 0)
 			return 15;
-	return audit_trace_drain(&c->reader, &err) < 0 || c->reader.totals.execs != 100 ? 16 : 0;
+	return world_drain(&c->reader, &err) < 0 || c->reader.totals.execs != 100 ? 16 : 0;
 }
 
 static void test_unprivileged(void)

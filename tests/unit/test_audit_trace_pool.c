@@ -97,7 +97,7 @@ static void test_growth(void)
 	is_int((long long)(world.set.book->grown - grown), 2, "those are counted");
 	is_int(ready(), 0, "none is left");
 	world_run(&c[3], "exit 0");
-	is_int(audit_trace_drain(&c[3].reader, &world.err), 0, "the last one works too");
+	is_int(world_drain(&c[3].reader, &world.err), 0, "the last one works too");
 	is_int((long long)c[3].n, 2, "and records");
 	for (i = 0; i < 4; i++)
 		world_release(&world, &c[i]);
@@ -117,7 +117,7 @@ static bool finds(const char *data, size_t size, const char *word)
 static void test_tenants(void)
 {
 	struct world_container a, b;
-	const char *data;
+	const char *data, *next;
 	uint32_t slot, generation;
 	uint64_t produced;
 	size_t size;
@@ -125,10 +125,10 @@ static void test_tenants(void)
 	if (!bound(&a, "tenant-a", AUDIT_RING_NORMAL))
 		return;
 	world_run(&a, ": secret-of-a; exit 0");
-	data = (const char *)a.reader.ring.produced + a.reader.ring.page;
 	size = a.reader.ring.size;
+	data = mmap(NULL, size, PROT_READ, MAP_SHARED, a.bound.ring, 2 * (off_t)a.reader.ring.page);
 	ok(finds(data, size, "secret-of-a"), "tenants: what it ran is in its ring");
-	is_int(audit_trace_drain(&a.reader, &world.err), 0, "drained");
+	is_int(world_drain(&a.reader, &world.err), 0, "drained");
 	ok(finds(data, size, "secret-of-a"), "and stays there after it was read");
 	slot = a.bound.slot;
 	generation = a.bound.generation;
@@ -139,16 +139,17 @@ static void test_tenants(void)
 		return;
 	is_int(b.bound.slot, slot, "the next one has the same slot");
 	ok(b.bound.generation != generation, "in another generation");
-	ok(!finds((const char *)b.reader.ring.produced + b.reader.ring.page, size, "secret-of-a"),
-	   "and nothing of the one before");
+	next = mmap(NULL, size, PROT_READ, MAP_SHARED, b.bound.ring, 2 * (off_t)b.reader.ring.page);
+	ok(!finds(next, size, "secret-of-a"), "and nothing of the one before");
 	is_int((long long)b.reader.counters->seq, 0, "nor its counts");
 	produced = *a.reader.ring.produced;
 	world_run(&b, ": secret-of-b; exit 0");
 	world_run(&a, ": late; exit 0");
 	is_int((long long)*a.reader.ring.produced, (long long)produced, "the reader before gets nothing more");
 	ok(!finds(data, size, "secret-of-b") && !finds(data, size, "late"), "of whomsoever");
-	is_int(audit_trace_drain(&b.reader, &world.err), 0, "the next one's records");
+	is_int(world_drain(&b.reader, &world.err), 0, "the next one's records");
 	is_int((long long)b.n, 2, "are its own");
+	ok(finds(next, size, "secret-of-b"), "and are in its ring");
 	is_int(audit_trace_release(&world.set, a.bound.cgroup, slot, generation, NULL, &world.err), 0,
 	       "releasing again");
 	is_int(view_of(&b).state, AUDIT_SLOT_BOUND, "does not touch the new owner");
@@ -218,7 +219,7 @@ static void test_versions(void)
 	is_int(world_run_outside(command), 0, "versions: there is another one");
 	is_int(audit_trace_prepare(world.bpffs, 1, &world.err), 0, "prepare beside it");
 	ok(exists(old), "it is open, and stays");
-	(void)audit_trace_drain(&c.reader, &world.err);
+	(void)world_drain(&c.reader, &world.err);
 	audit_trace_close(&world.set);
 	/* Without a removal there is nothing to do for a set that is in place. */
 	(void)snprintf(command, sizeof(command), "rm -r $(ls -d %s/exec-* | grep -v %s)", world.bpffs, old);
@@ -227,7 +228,7 @@ static void test_versions(void)
 	ok(exists(old), "a container is bound in it, and it stays");
 	world_forget(&c);
 	world_run(&c, "exit 0");
-	(void)audit_trace_drain(&c.reader, &world.err);
+	(void)world_drain(&c.reader, &world.err);
 	is_int((long long)c.n, 2, "and goes on recording");
 	/* End the binding through the old set. */
 	(void)snprintf(command, sizeof(command), "rm -r $(ls -d %s/exec-* | grep -v %s) && mv %s/%s %s/exec-" AUDIT_KERNEL_BUILD,
@@ -243,6 +244,54 @@ static void test_versions(void)
 	is_int(audit_trace_prepare(world.bpffs, 1, &world.err), 0, "prepare");
 	ok(!exists(old), "is removed");
 	is_int(audit_trace_open(world.bpffs, &world.set, &world.err), 0, "ours is there");
+}
+
+/* Somebody removes the pins: what is bound goes on as long as its container. */
+static void test_pins_removed(void)
+{
+	struct world_container c;
+	char command[200];
+
+	if (!bound(&c, "pins", AUDIT_RING_NORMAL))
+		return;
+	audit_trace_close(&world.set);
+	(void)snprintf(command, sizeof(command), "rm -r %s/exec-*", world.bpffs);
+	is_int(world_run_outside(command), 0, "pins: removed");
+	world_run(&c, "exit 0");
+	is_int(world_drain(&c.reader, &world.err), 0, "drain");
+	is_int((long long)c.n, 2, "programs are recorded all the same");
+	audit_trace_reader_done(&c.reader, NULL);
+	c.reader.fn = NULL;
+	c.bound.cgroup = 0;
+	world_release(&world, &c);
+}
+
+/* In a process of its own, when few are left. */
+static void test_aside(void)
+{
+	struct world_container c[6];
+	char name[16];
+	uint64_t begun;
+	int i;
+
+	is_int(audit_trace_refill(&world.set, AUDIT_RING_NORMAL, 0, NULL, &world.err), 0, "aside: refill by need");
+	is_int(ready(), AUDIT_TRACE_POOL, "what is kept ready");
+	is_int(audit_trace_refill_aside(&world.set, NULL, &world.err), 0, "nothing to do");
+	for (i = 0; i < 6; i++) {
+		(void)snprintf(name, sizeof(name), "aside%d", i);
+		if (!bound(&c[i], name, AUDIT_RING_NORMAL))
+			return;
+	}
+	is_int(ready(), AUDIT_TRACE_POOL - 6, "few are left");
+	begun = ev_now(CLOCK_MONOTONIC);
+	is_int(audit_trace_refill_aside(&world.set, NULL, &world.err), 0, "a process is at it");
+	printf("# started in %llu us\n", (unsigned long long)(ev_now(CLOCK_MONOTONIC) - begun) / 1000);
+	for (begun = 0; begun < 500 && ready() < AUDIT_TRACE_POOL; begun++)
+		(void)usleep(10000);
+	is_int(ready(), AUDIT_TRACE_POOL, "and has done it");
+	for (i = 0; i < 6; i++)
+		world_release(&world, &c[i]);
+	is_int(audit_trace_refill(&world.set, AUDIT_RING_NORMAL, 2, NULL, &world.err), 0, "refill");
 }
 
 /* All at the same time: one makes it, the others find it. */
@@ -281,7 +330,9 @@ int main(void)
 		test_tenants();
 		test_refusals();
 		test_abandoned();
+		test_aside();
 		test_versions();
+		test_pins_removed();
 	}
 	world_end(&world);
 	return TAP_END();

@@ -152,7 +152,7 @@ static void session(const char *name, const char *script, bool ordered)
 		       "cd /tmp && exec strace -f -qq -s 5000 -e trace=execve -e signal=none -o %s "
 		       "/bin/sh -ec '%s' >/dev/null 2>&1", log, script);
 	is_int(world_run(&c, command), 0, "the session ran");
-	if (!is_int(audit_trace_drain(&c.reader, err), 0, "all records are here"))
+	if (!is_int(world_drain(&c.reader, err), 0, "all records are here"))
 		printf("# %s\n", err->text);
 	if (!ok(file_read_all(AT_FDCWD, log, 1 << 24, &text, NULL, err) == 0 && parse_strace(text, &want),
 		"strace's records are here"))

@@ -84,6 +84,13 @@ void audit_trace_bound_done(struct audit_trace_bound *bound);
 #define _cleanup_audit_bound_ _cleanup_(audit_trace_bound_done)
 
 /*
+ * The proof, at the execve of the container's first program: it was recorded. -EIO when not;
+ * then the audit is not in force and the program must not run.
+ */
+int audit_trace_prove(const char *bpffs, uint64_t cgroup, uint32_t slot, uint32_t generation,
+		      struct error *err);
+
+/*
  * Ends the binding; the last step after the container's processes have ended and the reader
  * has drained the ring. Its memory goes when the last descriptor is closed and the slot made
  * ready for another container by audit_trace_refill(). ret may be NULL. Done already: 0.

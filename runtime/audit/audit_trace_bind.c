@@ -188,6 +188,31 @@ static int read_counters(struct audit_trace_set *set, uint32_t slot, struct audi
 	return r < 0 ? error_set(err, r, "exec audit: read the counters of slot %u", slot) : 0;
 }
 
+int audit_trace_prove(const char *bpffs, uint64_t cgroup, uint32_t slot, uint32_t generation,
+		      struct error *err)
+{
+	_cleanup_audit_trace_ struct audit_trace_set set = AUDIT_TRACE_SET_NULL;
+	struct audit_counters now = { 0 };
+	struct audit_binding binding;
+	int r;
+
+	r = audit_trace_open(bpffs, &set, err);
+	if (r > 0)
+		return error_text(err, -EIO, "exec audit: its programs are not loaded any more");
+	if (r < 0)
+		return r;
+	r = ebpf_map_lookup(set.bindings, &cgroup, &binding);
+	if (r < 0)
+		return error_set(err, r, "exec audit: look for the container's binding");
+	r = read_counters(&set, slot, &now, err);
+	if (r < 0)
+		return r;
+	if (binding.slot != slot || now.cgroup != cgroup || now.generation != generation || now.seq == 0)
+		return error_text(err, -EIO,
+				  "exec audit: the start of the container's program was not recorded");
+	return 0;
+}
+
 int audit_trace_release(struct audit_trace_set *set, uint64_t cgroup, uint32_t slot, uint32_t generation,
 			struct audit_counters *ret, struct error *err)
 {

@@ -62,6 +62,9 @@ static int trace_open(struct monitor *m, struct error *err)
 		r = audit_trace_reader_open(&s->reader, s->bound.ring, s->bound.counters, on_record, m, err);
 	if (r < 0)
 		return error_prefix(err, "exec audit");
+	r = audit_trace_refill_aside(&set, NULL, err);
+	if (r < 0)
+		return r;
 	msg.ring = (struct link_ring){ .cgroup = s->bound.cgroup, .slot = s->bound.slot, .generation = s->bound.generation };
 	return link_send(&m->link, &msg, NULL, 0, err);
 }
@@ -85,7 +88,7 @@ static int trace_end(struct monitor *m, struct error *err)
 {
 	struct trace_service *s = m->trace;
 
-	return s ? audit_trace_drain(&s->reader, err) : 0;
+	return s ? audit_trace_finish(&s->reader, err) : 0;
 }
 
 const struct monitor_service monitor_trace = {

@@ -130,6 +130,8 @@ int sup_log_next(struct sup *s, uint32_t part, struct error *err);
 void sup_log_head(struct sup *s, const struct audit_head *head, bool closed);
 /* The monitor is gone: its loss is recorded without it. */
 void sup_log_lost(struct sup *s, const char *why);
+/* At the execve of a process that the exec audit must have seen. */
+int sup_log_prove(struct sup *s, struct error *err);
 /* At the very end: rings and old logs. */
 void sup_log_tidy(struct sup *s);
 /* Passes a message on to the monitor, if it is there. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "audit/audit_trace.h"
+#include "cgroup/cgroup_host.h"
 #include "monitor/monitor_ebpf.h"
 #include "monitor/supervisor.h"
 #include "util/log.h"
@@ -69,6 +70,25 @@ void sup_log_lost(struct sup *s, const char *why)
 		log_warningf("audit log: %s", err.text);
 }
 
+static const char *unified_mount(const struct sup *s)
+{
+	switch (s->cgroup.layout) {
+	case CGROUP_LAYOUT_UNIFIED:
+		return CGROUP_MOUNT_POINT;
+	case CGROUP_LAYOUT_HYBRID:
+		return CGROUP_MOUNT_POINT "/unified";
+	default:
+		return NULL;
+	}
+}
+
+int sup_log_prove(struct sup *s, struct error *err)
+{
+	if (s->ring.cgroup == 0)
+		return 0;
+	return audit_trace_prove(MONITOR_BPF_DIR, s->ring.cgroup, s->ring.slot, s->ring.generation, err);
+}
+
 static void give_ring_back(struct sup *s)
 {
 	_cleanup_audit_trace_ struct audit_trace_set set = AUDIT_TRACE_SET_NULL;
@@ -78,9 +98,9 @@ static void give_ring_back(struct sup *s)
 	r = audit_trace_open(MONITOR_BPF_DIR, &set, &err);
 	if (r == 0)
 		r = audit_trace_release(&set, s->ring.cgroup, s->ring.slot, s->ring.generation, NULL, &err);
-	/* The next containers find it ready. */
+	/* The next containers find it ready, and what others left behind in a crash. */
 	if (r == 0)
-		r = audit_trace_refill(&set, AUDIT_RING_NORMAL, AUDIT_TRACE_POOL, NULL, &err);
+		r = audit_trace_refill(&set, AUDIT_RING_NORMAL, 0, unified_mount(s), &err);
 	if (r < 0)
 		log_warningf("exec audit: %s", err.text);
 }

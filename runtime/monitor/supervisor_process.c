@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cgroup/cgroup_stats.h"
+#include "monitor/exit_reason.h"
 #include "monitor/supervisor.h"
 #include "util/time.h"
 
@@ -96,30 +97,28 @@ struct sup_process *sup_process_find(struct sup *s, uint32_t number)
 	return p;
 }
 
-static enum exit_reason reason_of(const struct sup_process *p, uint64_t oom_kills)
+static void fill_record(const struct sup_process *p, struct exit_record *rec, struct exit_verdict *verdict,
+			char finished[TIME_RFC3339_SIZE])
 {
-	if (p->reason != EXIT_REASON_UNKNOWN || p->status < 0)
-		return p->reason;
-	if (WIFEXITED(p->status))
-		return EXIT_REASON_EXITED;
-	if (WTERMSIG(p->status) == SIGKILL && p->number > 0 && p->sup->ending)
-		return EXIT_REASON_CONTAINER;
-	/* Nobody of ours killed it, and the kernel counted a victim in this cgroup. */
-	return WTERMSIG(p->status) == SIGKILL && oom_kills > 0 ? EXIT_REASON_OOM : EXIT_REASON_SIGNAL;
-}
-
-static void fill_record(const struct sup_process *p, struct exit_record *rec, char finished[TIME_RFC3339_SIZE])
-{
+	struct exit_evidence seen = {
+		.status = p->status,
+		.ordered = p->reason,
+		.why = p->sup->why,
+		.container_ending = p->number > 0 && p->sup->ending,
+	};
 	struct cgroup_peaks peaks = { 0 };
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	time_rfc3339(&now, true, finished);
 	cgroup_peaks_read(&p->sup->cgroup, &peaks);
+	seen.oom_kills = peaks.oom_kills;
+	seen.pids_refused = peaks.pids_refused;
+	exit_reason_judge(&seen, verdict);
 	*rec = (struct exit_record){
 		.status = p->status,
-		.reason = reason_of(p, peaks.oom_kills),
-		.detail = p->sup->why[0] ? p->sup->why : NULL,
+		.reason = verdict->reason,
+		.detail = verdict->detail[0] ? verdict->detail : NULL,
 		.finished = finished,
 		.oom_kills = peaks.oom_kills,
 		.pids_refused = peaks.pids_refused,
@@ -148,6 +147,7 @@ static void tell_monitor(struct sup_process *p, const struct exit_record *rec)
 int sup_process_drained(struct sup_process *p, struct error *err)
 {
 	char finished[TIME_RFC3339_SIZE];
+	struct exit_verdict verdict;
 	struct sup *s = p->sup;
 	struct exit_record rec;
 	int r = 0;
@@ -155,7 +155,7 @@ int sup_process_drained(struct sup_process *p, struct error *err)
 	if (p->stage == SUP_GONE)
 		return 0;
 	ev_timer_done(&s->loop, &p->drain);
-	fill_record(p, &rec, finished);
+	fill_record(p, &rec, &verdict, finished);
 	/* Before anybody can see the exit: who sees it also finds why. */
 	if (p->number == 0)
 		r = exit_record_write(s->dir_fd, &rec, err);

@@ -51,6 +51,8 @@ static int prove(struct sup_process *p, struct error *err)
 	int r;
 
 	r = verify_compare(s->proc_fd, p->pid, &p->expect, &found);
+	if (r == 0)
+		r = sup_log_prove(s, &found);
 	if (r < 0) {
 		sup_kill_process(p, EXIT_REASON_POLICY);
 		sup_client_answer(p, &found);

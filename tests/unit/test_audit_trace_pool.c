@@ -173,7 +173,13 @@ static void test_refusals(void)
 	is_int(audit_trace_bind(&world.set, &req, &second, &world.err), -EBUSY, "and nothing below");
 	printf("# %s\n", world.err.text);
 	world_release(&world, &below);
+	is_int(audit_trace_prove(world.bpffs, a.bound.cgroup, a.bound.slot, a.bound.generation, &world.err), -EIO,
+	       "nothing was recorded: no proof");
 	world_run(&a, "exit 0");
+	is_int(audit_trace_prove(world.bpffs, a.bound.cgroup, a.bound.slot, a.bound.generation, &world.err), 0,
+	       "recorded: proof");
+	is_int(audit_trace_prove(world.bpffs, a.bound.cgroup, a.bound.slot, a.bound.generation + 1, &world.err),
+	       -EIO, "not of another generation");
 	is_int(audit_trace_release(&world.set, a.bound.cgroup, a.bound.slot, a.bound.generation, &last, &world.err),
 	       0, "released");
 	is_int((long long)last.seq, 2, "with its last counts");

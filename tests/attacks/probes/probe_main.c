@@ -16,10 +16,29 @@ static const char *text(int result)
 	return result < 0 ? "failed" : result == 0 ? "done" : strerror(result);
 }
 
+/* What the score needs beside the calls. */
+static void list_rights(void)
+{
+	static const char *const wanted[] = { "CapEff:", "NoNewPrivs:" };
+	FILE *f = fopen("/proc/self/status", "re");
+	char line[256];
+	size_t i;
+
+	while (f && fgets(line, sizeof(line), f))
+		for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+			if (strncmp(line, wanted[i], strlen(wanted[i])) == 0)
+				printf("%.*s\t%s", (int)strlen(wanted[i]) - 1, line,
+				       line + strlen(wanted[i]) + strspn(line + strlen(wanted[i]), "\t "));
+	if (f)
+		(void)fclose(f);
+}
+
 static void list(void)
 {
 	const struct probe *p;
 	size_t i;
+
+	list_rights();
 
 	for (i = 0; i < PROBE_LISTS; i++)
 		for (p = probe_lists[i]; p->name; p++)

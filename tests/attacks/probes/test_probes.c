@@ -7,6 +7,7 @@
  */
 #include "probe.h"
 #include "score.h"
+#include "score_row.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -25,8 +26,6 @@
 #include "util/fd.h"
 #include "util/str.h"
 
-#define MARK 177
-#define PROBES_MAX 256
 /* CHOWN DAC_OVERRIDE FOWNER FSETID KILL SETGID SETUID NET_BIND_SERVICE */
 #define CAPS_AGENT 0x4fbull
 /* What Docker gives: the agent's, and SETPCAP NET_RAW SYS_CHROOT MKNOD AUDIT_WRITE SETFCAP. */
@@ -41,40 +40,6 @@ struct context {
 	bool user;
 	bool no_new_privs;
 };
-
-struct results {
-	int count;
-	int set_up; /* 0, or the errno that stopped it */
-	int got[PROBES_MAX];
-};
-
-struct scoring {
-	const struct context *context;
-	const struct results *marked;
-};
-
-static const struct probe *probe_at(int n)
-{
-	const struct probe *p;
-	size_t i;
-
-	for (i = 0; i < PROBE_LISTS; i++)
-		for (p = probe_lists[i]; p->name; p++)
-			if (n-- == 0)
-				return p;
-	return NULL;
-}
-
-static int probe_place(const char *name)
-{
-	const struct probe *p;
-	int n;
-
-	for (n = 0; (p = probe_at(n)); n++)
-		if (str_eq(p->name, name))
-			return n;
-	return -1;
-}
 
 static int caps_apply(uint64_t caps)
 {
@@ -111,9 +76,9 @@ static int set_up(const struct context *c)
 	return 0;
 }
 
-static void run(const struct context *c, struct results *r)
+static void run(const struct context *c, struct score_results *r)
 {
-	struct results *shared;
+	struct score_results *shared;
 	const struct probe *p;
 	pid_t pid;
 
@@ -137,7 +102,7 @@ static void run(const struct context *c, struct results *r)
 	(void)munmap(shared, sizeof(*shared));
 }
 
-/* Denials of a program become MARK; kills stay. */
+/* Denials of a program become SCORE_MARK; kills stay. */
 static void mark(struct filter *f)
 {
 	size_t i;
@@ -145,51 +110,17 @@ static void mark(struct filter *f)
 	for (i = 0; i < f->count; i++)
 		if (f->insns[i].code == (BPF_RET | BPF_K) &&
 		    (f->insns[i].k & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO)
-			f->insns[i].k = SECCOMP_RET_ERRNO | MARK;
+			f->insns[i].k = SECCOMP_RET_ERRNO | SCORE_MARK;
 }
 
-static bool call_refused(const struct results *r, const char *name)
+static bool row(const struct context *c, const struct score_results *marked, struct buf *table)
 {
-	int n = probe_place(name);
+	const struct score_process p = { .title = c->title,
+					 .caps = c->user ? 0 : c->caps,
+					 .no_new_privs = c->no_new_privs,
+					 .marked = marked };
 
-	if (n < 0) {
-		/* A name of the tables that nobody probes would count as closed or open by accident. */
-		printf("Bail out! no probe for %s\n", name);
-		_exit(1);
-	}
-	return r->got[n] == MARK || r->got[n] == PROBE_KILLED;
-}
-
-/* The primitives of the tables: probes, and facts about the process. */
-static bool refused(const char *name, void *ctx)
-{
-	const struct scoring *s = ctx;
-	const struct results *r = s->marked;
-	bool userns = call_refused(r, "unshare_userns") && call_refused(r, "clone_userns") &&
-		      call_refused(r, "clone3_userns");
-	uint64_t caps = s->context->user ? 0 : s->context->caps;
-
-	if (str_eq(name, "USERNS"))
-		return userns;
-	if (str_eq(name, "NETADMIN"))
-		return userns && !(caps >> CAP_NET_ADMIN & 1);
-	if (str_eq(name, "SYSADMIN"))
-		return userns && !(caps >> CAP_SYS_ADMIN & 1);
-	if (str_eq(name, "NETRAW"))
-		return userns && !(caps >> CAP_NET_RAW & 1);
-	if (str_eq(name, "SUID"))
-		return s->context->no_new_privs;
-	/* The kernel refuses raw sockets to a process without the capability. */
-	if (str_eq(name, "SOCK_RAW") && userns && !(caps >> CAP_NET_RAW & 1))
-		return true;
-	return call_refused(r, name);
-}
-
-static char *data_path(const char *rest)
-{
-	const char *srcdir = getenv("srcdir");
-
-	return str_printf("%s/tests/%s", srcdir ? srcdir : ".", rest);
+	return score_row(&p, table);
 }
 
 static void table_head(struct buf *table)
@@ -205,25 +136,10 @@ static void table_head(struct buf *table)
 		 "|---|---|---|---|---|\n");
 }
 
-static bool score_row(const struct context *c, const struct results *marked, struct buf *table)
-{
-	struct scoring s = { .context = c, .marked = marked };
-	_cleanup_free_ char *hand_path = data_path("data/cve-primitives.tsv");
-	_cleanup_free_ char *ctf_path = data_path("data/kernelctf.tsv");
-	struct score hand, ctf;
-
-	if (!score_table(hand_path, 3, 4, refused, &s, &hand) ||
-	    !score_table(ctf_path, 1, -1, refused, &s, &ctf))
-		return false;
-	buf_addf(table, "| %s | %d of %d | %d | %d of %d | %s |\n", c->title, hand.closed, hand.rows,
-		 hand.strict, ctf.closed, ctf.rows, hand.rows - hand.closed > 20 ? "…" : hand.open);
-	return true;
-}
-
 /* The errnos as an agent sees them. */
 static void check_errnos(const struct context *c, int profile)
 {
-	struct results plain;
+	struct score_results plain;
 	int n, wrong = 0;
 
 	run(c, &plain);
@@ -244,17 +160,17 @@ static void check_errnos(const struct context *c, int profile)
 	   plain.count);
 }
 
-static void check_refusals(const struct context *c, int profile, struct results *marked)
+static void check_refusals(const struct context *c, int profile, struct score_results *marked)
 {
 	int n, wrong = 0;
 
 	run(c, marked);
 	for (n = 0; n < marked->count; n++) {
 		int want = probe_at(n)->want[profile];
-		int mark_want = want == PROBE_REACHES || want == PROBE_KILLED ? want : MARK;
+		int mark_want = want == PROBE_REACHES || want == PROBE_KILLED ? want : SCORE_MARK;
 
 		if (mark_want != PROBE_REACHES ? marked->got[n] == mark_want :
-						 marked->got[n] != MARK && marked->got[n] != PROBE_KILLED)
+						 marked->got[n] != SCORE_MARK && marked->got[n] != PROBE_KILLED)
 			continue;
 		wrong++;
 		printf("# %s: %d\n", probe_at(n)->name, marked->got[n]);
@@ -278,7 +194,7 @@ static void profiles(struct buf *table)
 			struct filter f = FILTER_NULL;
 			struct context c = { .title = title, .filter = &f, .caps = user ? 0 : CAPS_AGENT,
 					     .user = user, .no_new_privs = true };
-			struct results marked;
+			struct score_results marked;
 
 			if (!user && geteuid() != 0)
 				continue;
@@ -290,7 +206,7 @@ static void profiles(struct buf *table)
 			c.title = name;
 			if (user && first)
 				table->len = before;
-			ok(score_row(&c, &marked, table), "%s: scored", title);
+			ok(row(&c, &marked, table), "%s: scored", title);
 			if (first)
 				is_str(table->data + before, first, "root and a user score the same");
 			else
@@ -303,7 +219,7 @@ static void profiles(struct buf *table)
 /* The filter that Docker 20.10 gave runc, taken from a captured configuration. */
 static int docker_filter(struct filter *ret, struct error *err)
 {
-	_cleanup_free_ char *path = data_path("data/configs/docker20-run.json");
+	_cleanup_free_ char *path = score_data_path("data/configs/docker20-run.json");
 	_cleanup_free_ char *text = NULL;
 	struct spec *spec;
 	size_t len;
@@ -325,10 +241,10 @@ static void baselines(struct buf *table)
 	struct filter docker = FILTER_NULL;
 	struct context c = { .title = "no filter, Docker's capabilities", .caps = CAPS_DOCKER };
 	struct error err = ERROR_NULL;
-	struct results marked;
+	struct score_results marked;
 
 	run(&c, &marked);
-	ok(marked.set_up == 0 && score_row(&c, &marked, table), "%s", c.title);
+	ok(marked.set_up == 0 && row(&c, &marked, table), "%s", c.title);
 	if (!ok(docker_filter(&docker, &err) == 0, "Docker's filter")) {
 		printf("# %s\n", err.text);
 		return;
@@ -337,18 +253,18 @@ static void baselines(struct buf *table)
 	c.filter = &docker;
 	c.title = "Docker 20.10's filter and capabilities";
 	run(&c, &marked);
-	ok(marked.set_up == 0 && score_row(&c, &marked, table), "%s", c.title);
+	ok(marked.set_up == 0 && row(&c, &marked, table), "%s", c.title);
 	c.title = "the same, no_new_privs, no capabilities";
 	c.caps = 0;
 	c.no_new_privs = true;
 	run(&c, &marked);
-	ok(marked.set_up == 0 && score_row(&c, &marked, table), "%s", c.title);
+	ok(marked.set_up == 0 && row(&c, &marked, table), "%s", c.title);
 	filter_done(&docker);
 }
 
 static void compare(const struct buf *table)
 {
-	_cleanup_free_ char *path = data_path("golden/seccomp-score.md");
+	_cleanup_free_ char *path = score_data_path("golden/seccomp-score.md");
 	_cleanup_free_ char *want = NULL;
 	struct error err = ERROR_NULL;
 

@@ -9,8 +9,11 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <string.h>
+#include <stdio.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/un.h>
 
 #include "os/hostpath_tables.h"
 #include "os/procfs.h"
@@ -136,15 +139,21 @@ void hostpath_sockets_apply(const struct hostpath_host *host, const char *path,
 {
 	const struct hostpath_sockets *s = host->sockets;
 	const struct socket_folder *f;
-	const char *at;
+	const char *at, *leaf;
 	struct stat st;
 	size_t i, j;
 
 	for (i = 0; i < s->count; i++) {
 		f = &s->folders[i];
-		if (!f->canonical || !hostpath_rest(f->canonical, path))
+		if (!f->canonical)
+			continue;
+		/* Mounted on a file, the path is the socket itself. */
+		leaf = hostpath_rest(f->canonical, path) ? NULL : hostpath_rest(path, f->canonical);
+		if (!leaf && !hostpath_rest(f->canonical, path))
 			continue;
 		for (j = 0; j < f->count; j++) {
+			if (leaf && !str_eq(leaf + (*leaf == '/'), f->names[j]))
+				continue;
 			at = arena_printf(parts->arena, "%s/%s",
 					  f->canonical[1] ? f->canonical : "", f->names[j]);
 			/* The name may belong to another mount namespace or be gone. */
@@ -182,6 +191,28 @@ static bool is_remote(int fd)
 	}
 }
 
+/*
+ * Whether a program is bound to the file, under whatever name it did that. Asked with the one type
+ * that hardly anybody uses: the kernel then says "wrong type" where somebody listens, and the
+ * program sees nothing of it.
+ */
+static bool is_bound(int dir_fd, const char *name)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV,
+	};
+	_cleanup_close_ int fd = sys_openat2(dir_fd, name, &how);
+	_cleanup_close_ int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+
+	if (fd < 0 || sock < 0)
+		return false;
+	(void)snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/self/fd/%d", fd);
+	return connect(sock, (const struct sockaddr *)&addr, sizeof(addr)) == 0 || errno == EPROTOTYPE ||
+	       errno == EAGAIN;
+}
+
 static void walk_entry(struct walk *w, const char *folder, const char *leaf, unsigned char type)
 {
 	const bool is_dir = type == DT_DIR && w->queued < WALK_FOLDERS;
@@ -196,7 +227,8 @@ static void walk_entry(struct walk *w, const char *folder, const char *leaf, uns
 	else if (is_dir)
 		w->queue[w->queued++] = name;
 	else
-		hostpath_parts_add(w->parts, HOSTPATH_PART_SOCKET,
+		hostpath_parts_add(w->parts,
+				   is_bound(w->hp->fd, name) ? HOSTPATH_PART_SOCKET_LIVE : HOSTPATH_PART_SOCKET,
 				   arena_printf(w->parts->arena, "%s/%s", w->hp->path, name), NULL);
 }
 

@@ -159,6 +159,49 @@ status_field() {
 	done
 }
 
+# bind SOURCE: the only mount of the test.
+bind() {
+	edit --arg s "$1" '.mounts |= map(select(.tag == null)) | .mounts += [{tag: 1, destination: "/x", type: "bind", source: $s, options: ["rbind"]}]'
+}
+
+not_mounted() {
+	echo "source $1"
+	bind "$1"
+	run_container
+	fails 1 "mount source .* refused .rule ($2)"
+}
+
+@test "mounts: a control socket that was linked, renamed, bound elsewhere, and the folders above it" {
+	local pid ok=0
+	mkdir -p "$T/host/sockets" "$T/other" "$T/alias" "$T/file"
+	python3 -c 'import socket, sys, time
+s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); time.sleep(60)' "$T/host/sockets/docker.sock" 3>&- &
+	pid=$!
+	wait_for 5 test -S "$T/host/sockets/docker.sock"
+	ln "$T/host/sockets/docker.sock" "$T/other/innocent"
+	mount --bind "$T/host/sockets" "$T/alias"
+	touch "$T/file/bound"
+	mount --bind "$T/host/sockets/docker.sock" "$T/file/bound"
+	{
+		not_mounted "$T/host/sockets/docker.sock" engine-socket &&
+			not_mounted "$T/other/innocent" 'engine-socket|unix-socket' &&
+			not_mounted "$T/alias/docker.sock" engine-socket &&
+			not_mounted "$T/file/bound" 'engine-socket|unix-socket' &&
+			not_mounted "$T/host/sockets" engine-socket &&
+			not_mounted "$T/host" engine-socket &&
+			not_mounted "$T/alias" engine-socket &&
+			not_mounted "$T/file" 'engine-socket|unix-socket' &&
+			mv "$T/host/sockets/docker.sock" "$T/host/sockets/plain" &&
+			not_mounted "$T/host/sockets/plain" unix-socket &&
+			not_mounted "$T/host/sockets" 'unix-socket|engine-socket' &&
+			not_mounted "$T/host" 'unix-socket|engine-socket'
+	} || ok=1
+	umount "$T/alias" "$T/file/bound"
+	kill "$pid"
+	wait "$pid" 2>/dev/null || true
+	return $ok
+}
+
 @test "mounts: a work folder is mounted, nosuid and nodev, and can be written" {
 	mkdir "$T/work"
 	add_mount "{\"destination\": \"/work\", \"type\": \"bind\", \"source\": \"$T/work\", \"options\": [\"rbind\"]}"

@@ -159,6 +159,7 @@ static const struct phase parent_phases[] = {
 	{ "session", create_session, "recorded, then made; its overlays take the place of the sources" },
 	{ "cgroup", create_cgroup, "recorded, then made and limited while still empty" },
 	{ "supervise", create_supervise, "the cgroup is there; its work goes on beside all that follows" },
+	{ "streams", create_streams, "before the process that gets them" },
 	{ "spawn", do_spawn, "into the cgroup, with all namespaces that need no map" },
 	{ "place", create_place, "id maps, devices: before the child does anything" },
 	{ "go", do_go, "the child may now use its ids" },
@@ -217,6 +218,7 @@ void create_init(struct create *c, const struct container_env *env,
 		.lock_fd = -EBADF,
 		.launch = LAUNCH_NULL,
 		.supervise = SUPERVISE_NULL,
+		.streams = STREAMS_NULL,
 		.notify = NOTIFY_NULL,
 		.master_fd = -EBADF,
 		.session_root_fd = -EBADF,
@@ -243,6 +245,7 @@ void create_done(struct create *c)
 		devnodes_trees_done(c->plan->devices, c->plan->n_devices);
 	launch_done(&c->launch);
 	supervise_done(&c->supervise);
+	streams_done(&c->streams);
 	notify_done(&c->notify);
 	process_filters_done(&c->filters);
 	cgroup_done(&c->cgroup);

@@ -13,6 +13,7 @@
 #include "container/process_exec.h"
 #include "container/launch.h"
 #include "container/notify.h"
+#include "container/streams.h"
 #include "filter/filter.h"
 #include "monitor/supervise.h"
 #include "os/intelrdt.h"
@@ -48,6 +49,7 @@ struct create {
 	struct ns_ids host_ns; /* our own: what the child must have left */
 	struct launch launch; /* the init process, and the socket pair to it */
 	struct supervise supervise; /* under a policy that needs the resident programs */
+	struct streams streams; /* of the init process, where its output is captured */
 	struct notify notify; /* run under NOTIFY_SOCKET */
 	int session_root_fd; /* the overlay over the root, detached */
 	int master_fd; /* run without console socket: the pty's master, received from the child */

@@ -313,7 +313,9 @@ static int do_prepare(void *ctx, struct error *err)
 		.gate_fds = { c->gate_fd, c->launch.sync_child },
 		.error_sock = -EBADF,
 	};
-	r = process_prepare(p, err);
+	r = streams_install(&c->streams, err);
+	if (r == 0)
+		r = process_prepare(p, err);
 	if (r < 0)
 		return r;
 	if (p->n_start_hooks > 0) {

@@ -2,6 +2,7 @@
  * The phases of `create` that bring up the resident programs: what they are told, when
  * they take the container over, and that nothing starts before they are ready.
  */
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,6 +74,7 @@ int create_supervise(void *ctx, struct error *err)
 	c->record->time_limit = grant->time_container;
 	c->record->time_exec = grant->time_exec;
 	c->record->time_grace = grant->time_grace;
+	c->record->captured = grant->audit_output > 0 && !(c->guard.profile.audit.accept.n & POLICY_ACCEPT_NONE);
 	/* The programs read both. */
 	r = state_write(c->dir_fd, c->record, err);
 	if (r == 0)
@@ -86,16 +88,47 @@ int create_supervise(void *ctx, struct error *err)
 	return 0;
 }
 
+int create_streams(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+
+	return c->record->captured && !c->plan->process.terminal ? streams_make(&c->streams, c->proc_fd, err) : 0;
+}
+
+/* One of its own, or another's that it joins. */
+static bool in_userns(const struct create *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->ns.n_join; i++)
+		if (c->ns.join[i].type == CLONE_NEWUSER)
+			return true;
+	return c->ns.create & CLONE_NEWUSER;
+}
+
 int create_hand_over(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 	_cleanup_close_ int netns = -EBADF;
+	struct link_msg msg;
+	int fds[LINK_FDS_MAX];
+	size_t n;
 	int r;
 
 	if (!create_is_supervised(c))
 		return 0;
 	r = procfs_open_ns(c->proc_fd, c->launch.ref.pid, "net", &netns, err);
-	return r < 0 ? r : supervise_hand_over(&c->supervise, &c->launch.ref, netns, err);
+	if (r == 0)
+		r = supervise_hand_over(&c->supervise, &c->launch.ref, netns, err);
+	if (r < 0 || !c->streams.on)
+		return r;
+	r = streams_born(&c->streams, c->proc_fd, c->launch.ref.pid, in_userns(c), &c->plan->process.creds, err);
+	if (r < 0)
+		return r;
+	streams_message(&c->streams, 0, &msg, fds, &n);
+	r = link_send(&c->supervise.link, &msg, fds, n, err);
+	streams_done(&c->streams);
+	return r;
 }
 
 int create_supervised(void *ctx, struct error *err)

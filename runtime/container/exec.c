@@ -271,6 +271,7 @@ static void exec_done(struct exec *e)
 	for (i = 0; i < e->ns.n_join; i++)
 		(void)close(e->ns.join[i].fd);
 	process_filters_done(&e->filters);
+	streams_done(&e->streams);
 	launch_done(&e->launch);
 	handle_done(&e->h);
 	guard_done(&e->guard);
@@ -291,6 +292,7 @@ int container_exec(const struct container_env *env, const struct container_exec_
 		.listener_sock = -EBADF,
 		.link = LINK_NULL,
 		.cgroup_fd = -EBADF,
+		.streams = STREAMS_NULL,
 		.launch = LAUNCH_NULL,
 		.process = PROCESS_NULL,
 	};

@@ -8,6 +8,7 @@
 #include "container/launch.h"
 #include "container/lifecycle.h"
 #include "container/process_exec.h"
+#include "container/streams.h"
 #include "monitor/supervise.h"
 #include "os/ns.h"
 
@@ -27,6 +28,7 @@ struct exec {
 	struct link link; /* to the container's supervisor */
 	uint32_t number; /* which it gave us */
 	int cgroup_fd; /* of our own, from it */
+	struct streams streams; /* where output is captured */
 	struct launch launch; /* the process, and the socket pair to it */
 	unsigned keep_fds;
 	struct process process;

@@ -120,7 +120,9 @@ static int child_prepare(void *ctx, struct error *err)
 {
 	struct exec *e = ctx;
 
-	return process_prepare(&e->process, err);
+	int r = streams_install(&e->streams, err);
+
+	return r < 0 ? r : process_prepare(&e->process, err);
 }
 
 static int child_ready(void *ctx, struct error *err)

@@ -51,7 +51,28 @@ int exec_announce(struct exec *e, struct error *err)
 		return r;
 	e->number = answer.number;
 	e->cgroup_fd = take_fd(&fds[0]);
-	return describe(e, err);
+	r = describe(e, err);
+	if (r == 0 && e->h.view.record->captured && !e->plan.terminal)
+		r = streams_make(&e->streams, e->h.proc_fd, err);
+	return r;
+}
+
+static int hand_streams_over(struct exec *e, struct error *err)
+{
+	struct link_msg msg, answer;
+	int fds[LINK_FDS_MAX], got[LINK_FDS_MAX];
+	size_t n;
+	int r;
+
+	r = streams_born(&e->streams, e->h.proc_fd, e->launch.ref.pid, e->joins_user, &e->plan.creds, err);
+	if (r < 0)
+		return r;
+	streams_message(&e->streams, e->number, &msg, fds, &n);
+	r = supervise_ask(&e->link, &msg, fds, n, &answer, got, err);
+	if (r == 0)
+		link_close_fds(got);
+	streams_done(&e->streams);
+	return r;
 }
 
 int exec_start(struct exec *e, const struct state_expect *want, struct error *err)
@@ -60,6 +81,8 @@ int exec_start(struct exec *e, const struct state_expect *want, struct error *er
 				.limit_ns = e->h.view.record->time_exec };
 	const char *how;
 
+	if (e->streams.on && hand_streams_over(e, err) < 0)
+		return err->code;
 	if (e->link.fd < 0)
 		return start_verified(e->launch.sync_parent, e->launch.ref.pid, e->h.proc_fd, want, &how, err);
 	return start_supervised(e->launch.sync_parent, &e->link, &msg, e->launch.ref.fd, e->h.proc_fd, want, &how, err);

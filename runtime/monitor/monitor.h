@@ -26,6 +26,8 @@ struct monitor_service {
 	int (*message)(struct monitor *m, const struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err);
 	/* The container is over. Told in the reverse order. */
 	int (*end)(struct monitor *m, struct error *err);
+	/* Still busy after that with something that does not concern the container: monitor_over() follows. */
+	bool (*lingers)(const struct monitor *m);
 };
 enum { MONITOR_E_LATER = 1 };
 
@@ -42,6 +44,8 @@ struct monitor {
 	/* of the services */
 	struct log_service *log;
 	struct trace_service *trace;
+	struct relay_service *relay;
+	bool ended; /* END was obeyed: nobody listens any more */
 };
 
 extern const struct monitor_service *const monitor_services[];
@@ -49,6 +53,8 @@ extern const size_t monitor_n_services;
 
 /* Answers a DRAIN that was put off. */
 int monitor_drained(struct monitor *m, uint32_t number, struct error *err);
+/* A service that lingered has done. */
+void monitor_over(struct monitor *m);
 /* A control cannot be kept up: the container ends. */
 void monitor_fail(struct monitor *m, const struct error *why);
 

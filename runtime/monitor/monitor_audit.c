@@ -69,15 +69,15 @@ static int settle(struct log_service *s, struct error *err)
 	return link_send(&s->monitor->link, &msg, NULL, 0, err);
 }
 
+int monitor_log_done(struct monitor *m, int r, struct error *err)
+{
+	r = stop(service(m), r, err);
+	return r < 0 ? r : settle(service(m), err);
+}
+
 int monitor_log(struct monitor *m, const struct audit_event *event, struct error *err)
 {
-	struct log_service *s = service(m);
-	int r;
-
-	if (!s)
-		return 0;
-	r = stop(s, audit_sink_emit(s->sink, event, err), err);
-	return r < 0 ? r : settle(s, err);
+	return service(m) ? monitor_log_done(m, audit_sink_emit(service(m)->sink, event, err), err) : 0;
 }
 
 static int on_timer(struct evloop *l, struct ev_timer *t, struct error *err)

@@ -11,5 +11,9 @@ int monitor_log(struct monitor *m, const struct audit_event *event, struct error
 /* The sink, for output; NULL when no log is kept. */
 struct audit_sink *monitor_log_sink(struct monitor *m);
 
+/* What follows a call of the sink: r is its result. */
+int monitor_log_done(struct monitor *m, int r, struct error *err);
+
 extern const struct monitor_service monitor_audit;
 extern const struct monitor_service monitor_trace;
+extern const struct monitor_service monitor_relay;

@@ -44,7 +44,7 @@ static const int allowed[] = {
 	SYS_clock_nanosleep, SYS_nanosleep, SYS_gettimeofday, SYS_getrandom, SYS_getpid, SYS_gettid,
 	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_exit, SYS_exit_group, SYS_futex,
 	SYS_bpf, SYS_ioctl, SYS_restart_syscall, SYS_tgkill, SYS_geteuid, SYS_newfstatat,
-	SYS_fallocate, SYS_vmsplice,
+	SYS_fallocate, SYS_vmsplice, SYS_preadv2, SYS_pwritev2, SYS_fstatfs,
 #ifdef SYS_epoll_wait
 	SYS_epoll_wait,
 #endif

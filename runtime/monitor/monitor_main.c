@@ -118,6 +118,16 @@ static int tell_all(struct monitor *m, const struct link_msg *msg, int fds[LINK_
 	return 0;
 }
 
+void monitor_over(struct monitor *m)
+{
+	size_t i;
+
+	for (i = 0; i < monitor_n_services; i++)
+		if (monitor_services[i]->lingers && monitor_services[i]->lingers(m))
+			return;
+	evloop_stop(&m->loop);
+}
+
 static int end_all(struct monitor *m, struct error *err)
 {
 	size_t i;
@@ -126,7 +136,11 @@ static int end_all(struct monitor *m, struct error *err)
 	for (i = monitor_n_services; i-- > 0 && r == 0;)
 		if (monitor_services[i]->end)
 			r = monitor_services[i]->end(m, err);
-	evloop_stop(&m->loop);
+	/* The supervisor need not wait for what only concerns an engine that is slow. */
+	m->ended = true;
+	ev_del(&m->loop, &m->source);
+	(void)close(take_fd(&m->link.fd));
+	monitor_over(m);
 	return r;
 }
 
@@ -202,7 +216,7 @@ int main(void)
 	(void)fd_set_cloexec(LINK_FD, 1);
 	(void)fd_set_cloexec(DIR_FD, 1);
 	r = work(&m, &err);
-	if (r < 0)
+	if (r < 0 && !m.ended)
 		monitor_fail(&m, &err);
 	return r < 0;
 }

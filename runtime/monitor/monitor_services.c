@@ -8,5 +8,6 @@
 const struct monitor_service *const monitor_services[] = {
 	&monitor_audit,
 	&monitor_trace,
+	&monitor_relay,
 };
 const size_t monitor_n_services = sizeof(monitor_services) / sizeof(monitor_services[0]);

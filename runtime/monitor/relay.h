@@ -26,7 +26,11 @@ struct relay;
 
 enum relay_tap {
 	RELAY_TAP_MORE = 0,
-	RELAY_TAP_ENOUGH = 1, /* no more calls for this stream: from here it is moved without a copy */
+	/*
+	 * From here what comes in bulk may be moved without a copy, which skip tells of. The end
+	 * of it and whatever comes in small pieces is tapped still: a log can keep its tail.
+	 */
+	RELAY_TAP_ENOUGH = 1,
 };
 
 enum relay_end {
@@ -42,10 +46,14 @@ struct relay_ops {
 	 * the engine, whatever this returns: enum relay_tap, or negative, which ends the loop.
 	 */
 	int (*tap)(void *arg, unsigned stream, const void *data, size_t len, struct error *err);
+	/* That many bytes went by unread before what is tapped next. May be NULL. */
+	int (*skip)(void *arg, unsigned stream, uint64_t bytes, struct error *err);
 	/* The last word on a stream; bytes: all that passed, tapped or not. May be NULL. */
 	int (*ended)(void *arg, unsigned stream, enum relay_end how, uint64_t bytes, struct error *err);
 	/* The answer to relay_drain(). whole: nothing is left that the process had written. */
 	int (*drained)(void *arg, bool whole, struct error *err);
+	/* After relay_finish(): everything has been delivered, or has nobody to go to. May be NULL. */
+	int (*delivered)(void *arg, struct error *err);
 };
 
 /* One for all relays of a loop: a chunk is only kept apart while its reader is slow. */
@@ -57,14 +65,18 @@ struct relay_hub {
 struct relay_stream {
 	struct relay *relay;
 	unsigned number;
-	bool open, tapped, splices;
+	bool open, tapped;
+	bool enough; /* said the tap */
+	bool splices;
 	bool held; /* by relay_hold() */
 	bool full; /* the receiver takes nothing for now */
 	bool ends_at_hangup;
+	bool finished; /* by relay_finish(): only what waits is still to be delivered */
 	struct stdio_end from, to;
 	struct ev_source from_source, to_source;
 	char *rest; /* of a chunk, malloc'ed; NULL: nothing waits */
 	size_t rest_pos, rest_len;
+	uint64_t skipped;     /* moved and not yet told */
 	uint64_t bytes;	      /* delivered */
 	uint64_t drain_bytes; /* delivered when it counts as drained */
 };
@@ -99,5 +111,10 @@ int relay_hold(struct relay *r, bool held, struct error *err);
  * relayed. May call back before it returns.
  */
 int relay_drain(struct relay *r, uint64_t deadline_ns, struct error *err);
+/*
+ * All processes are gone: takes in what they left, to the tap too, says ended for all streams,
+ * and goes on delivering; relay_is_open() until that is done.
+ */
+int relay_finish(struct relay *r, struct error *err);
 /* Ends all streams at once, for both sides, whatever waits. */
 int relay_close(struct relay *r, struct error *err);

@@ -122,6 +122,8 @@ void sup_client_answer(struct sup_process *p, const struct error *e);
 
 /* supervisor_monitor.c */
 int sup_monitor_spawn(struct sup *s, struct error *err);
+/* Has it relay the streams of a process, whose exit is held from now on until they are drained. */
+int sup_monitor_streams(struct sup_process *p, struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err);
 int sup_monitor_adopt(struct sup *s, pid_t pid, int netns_fd, struct error *err);
 
 /* supervisor_log.c: what of the audit log needs privilege */

@@ -169,18 +169,12 @@ static int on_status(struct sup_client *c, struct error *err)
 static int on_streams(struct sup_client *c, struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err)
 {
 	struct sup_process *p = c->process;
-	size_t n = 0;
 	int r;
 
-	while (n < LINK_FDS_MAX && fds[n] >= 0)
-		n++;
-	if (!p || p->number != msg->number || msg->n_streams > LINK_STREAMS_MAX)
+	if (!p || p->number != msg->number)
 		return error_text(err, -EPROTO, "this connection has no such process");
-	r = link_send(&c->sup->monitor, msg, fds, n, err);
-	if (r < 0)
-		return r;
-	p->streams = true;
-	return ok(c, p->number, 0, -EBADF, err);
+	r = sup_monitor_streams(p, msg, fds, err);
+	return r < 0 ? r : ok(c, p->number, 0, -EBADF, err);
 }
 
 static int dispatch(struct sup_client *c, struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err)

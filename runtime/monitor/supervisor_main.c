@@ -89,13 +89,16 @@ static int on_commit(struct sup *s, struct error *err)
 	return link_send_type(&s->creator, LINK_OK, 0, err);
 }
 
-static int creator_dispatch(struct sup *s, const struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err)
+static int creator_dispatch(struct sup *s, struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err)
 {
 	switch (msg->type) {
 	case LINK_SETUP:
 		return on_setup(s, &fds[0], err);
 	case LINK_CONTAINER:
 		return on_container(s, msg, fds, err);
+	case LINK_STREAMS:
+		return s->init && msg->number == 0 ? sup_monitor_streams(s->init, msg, fds, err) :
+						     error_text(err, -EPROTO, "STREAMS out of turn");
 	case LINK_COMMIT:
 		return on_commit(s, err);
 	default:

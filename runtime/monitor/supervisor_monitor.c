@@ -146,3 +146,19 @@ int sup_monitor_adopt(struct sup *s, pid_t pid, int netns_fd, struct error *err)
 		return error_text(err, -EPIPE, "the monitor ended before the container was there");
 	return link_send(&s->monitor, &msg, &netns_fd, 1, err);
 }
+
+int sup_monitor_streams(struct sup_process *p, struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err)
+{
+	size_t n = 0;
+	int r;
+
+	while (n < LINK_FDS_MAX && fds[n] >= 0)
+		n++;
+	if (p->streams || msg->n_streams > LINK_STREAMS_MAX)
+		return error_text(err, -EPROTO, "STREAMS out of turn");
+	if (p->sup->monitor.fd < 0)
+		return error_text(err, -EPIPE, "the monitor ended before the container was there");
+	r = link_send(&p->sup->monitor, msg, fds, n, err);
+	p->streams = r == 0;
+	return r;
+}

@@ -83,6 +83,7 @@ int ns_check_maps(int proc_fd, pid_t pid, const struct id_maps *uids, const stru
 /* What a user id of that namespace is outside of it. NS_E_UNMAPPED: nothing. */
 enum { NS_E_UNMAPPED = 1 };
 int ns_map_uid(int proc_fd, pid_t pid, uint32_t uid, uint32_t *ret, struct error *err);
+int ns_map_gid(int proc_fd, pid_t pid, uint32_t gid, uint32_t *ret, struct error *err);
 /*
  * Child side, after the maps: become root of the namespace (setresgid, setresuid 0, groups
  * emptied where allowed). Clears the parent-death signal, as every change of ids does.

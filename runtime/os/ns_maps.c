@@ -289,7 +289,7 @@ int ns_check_maps(int proc_fd, pid_t pid, const struct id_maps *uids, const stru
 	return r < 0 ? r : map_check(proc_fd, pid, &map_gid, gids, err);
 }
 
-int ns_map_uid(int proc_fd, pid_t pid, uint32_t uid, uint32_t *ret, struct error *err)
+static int map_id(int proc_fd, pid_t pid, const struct map_kind *kind, uint32_t id, uint32_t *ret, struct error *err)
 {
 	_cleanup_(arena_done) struct arena arena = ARENA_NULL;
 	struct id_maps maps;
@@ -298,18 +298,28 @@ int ns_map_uid(int proc_fd, pid_t pid, uint32_t uid, uint32_t *ret, struct error
 
 	assert(pid > 0 && ret);
 
-	r = map_read(proc_fd, pid, &map_uid, &arena, &maps, err);
+	r = map_read(proc_fd, pid, kind, &arena, &maps, err);
 	if (r < 0)
 		return r;
 	for (i = 0; i < maps.count; i++) {
 		const struct id_map *m = &maps.items[i];
 
-		if (uid < m->container_id || uid - m->container_id >= m->size)
+		if (id < m->container_id || id - m->container_id >= m->size)
 			continue;
-		*ret = m->host_id + (uid - m->container_id);
+		*ret = m->host_id + (id - m->container_id);
 		return 0;
 	}
 	return NS_E_UNMAPPED;
+}
+
+int ns_map_uid(int proc_fd, pid_t pid, uint32_t uid, uint32_t *ret, struct error *err)
+{
+	return map_id(proc_fd, pid, &map_uid, uid, ret, err);
+}
+
+int ns_map_gid(int proc_fd, pid_t pid, uint32_t gid, uint32_t *ret, struct error *err)
+{
+	return map_id(proc_fd, pid, &map_gid, gid, ret, err);
 }
 
 int ns_become_root(struct error *err)

@@ -6,12 +6,12 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "os/procfs.h"
 #include "util/fd.h"
 #include "util/log.h"
 
@@ -106,18 +106,16 @@ static int engine_end(int fd, enum stdio_kind kind, bool input, int proc_fd, str
 {
 	struct stdio_end e = { .fd = -EBADF, .how = STDIO_SHARED };
 	int flags = fcntl(fd, F_GETFL);
-	char path[32];
+	struct error ignored;
 
-	if (kind == STDIO_SOCKET) {
+	if (flags < 0)
+		return error_set(err, -errno, "read the flags of stream %d", fd);
+	flags = (flags & O_DIRECT) | (input ? O_RDONLY : O_WRONLY) | O_NONBLOCK | O_NOCTTY;
+	if (kind == STDIO_SOCKET)
 		e.how = STDIO_TALK;
-	} else {
-		(void)snprintf(path, sizeof(path), "self/fd/%d", fd);
-		e.fd = openat(proc_fd, path, (input ? O_RDONLY : O_WRONLY) | (flags < 0 ? 0 : flags & O_DIRECT) |
-						     O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-		if (e.fd >= 0)
-			e.how = STDIO_OWN;
-		/* No reader any more, or somebody else's pipe: as it is. */
-	}
+	else if (procfs_reopen(proc_fd, fd, flags, &e.fd, &ignored) == 0)
+		e.how = STDIO_OWN;
+	/* Else it has no reader any more, or is somebody else's: as it is. */
 	if (e.fd < 0)
 		e.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (e.fd < 0)
@@ -126,20 +124,18 @@ static int engine_end(int fd, enum stdio_kind kind, bool input, int proc_fd, str
 	return 0;
 }
 
-/* Both best effort: the limits on pipes of an unprivileged user may not allow the size. */
-static void pipe_like(int pipe_fd, int fd, enum stdio_kind kind, uid_t uid, gid_t gid)
+/* Best effort: the limits on pipes of an unprivileged user may not allow the size. */
+static void pipe_size_like(int pipe_fd, int fd, enum stdio_kind kind)
 {
 	int size = kind == STDIO_PIPE ? fcntl(fd, F_GETPIPE_SZ) : -1;
 
 	if (size > 0 && fcntl(pipe_fd, F_GETPIPE_SZ) != size && fcntl(pipe_fd, F_SETPIPE_SZ, size) < 0)
 		log_debugf("give the relay's pipe %d bytes: %s", size, error_errno_text(errno));
-	if (fchown(pipe_fd, uid, gid) < 0)
-		log_debugf("give the relay's pipe to uid %u: %s", uid, error_errno_text(errno));
 }
 
 /* The process finds the flags that it would have found: programs ask, and some rely on them. */
-static int pipe_make(const int fd, enum stdio_kind kind, bool input, uid_t uid, gid_t gid, int *ret_process,
-		     struct stdio_end *ret_inside, struct error *err)
+static int pipe_make(int fd, enum stdio_kind kind, bool input, int *ret_process, struct stdio_end *ret_inside,
+		     struct error *err)
 {
 	int flags = fcntl(fd, F_GETFL);
 	int ours = input ? 1 : 0;
@@ -151,7 +147,7 @@ static int pipe_make(const int fd, enum stdio_kind kind, bool input, uid_t uid, 
 		return error_set(err, -errno, "make a pipe for the output relay");
 	*ret_process = p[1 - ours];
 	*ret_inside = (struct stdio_end){ .fd = p[ours], .how = STDIO_OWN };
-	pipe_like(p[0], fd, kind, uid, gid);
+	pipe_size_like(p[0], fd, kind);
 	fl = fcntl(p[ours], F_GETFL);
 	if (fl < 0 || fcntl(p[ours], F_SETFL, fl | O_NONBLOCK) < 0)
 		return error_set(err, -errno, "make the relay's end of a pipe non-blocking");
@@ -161,8 +157,7 @@ static int pipe_make(const int fd, enum stdio_kind kind, bool input, uid_t uid, 
 	return 0;
 }
 
-int stdio_relay_make(const int fds[3], bool with_stdin, uid_t uid, gid_t gid, int proc_fd, struct stdio_relay *ret,
-		     struct error *err)
+int stdio_relay_make(const int fds[3], bool with_stdin, int proc_fd, struct stdio_relay *ret, struct error *err)
 {
 	_cleanup_(stdio_relay_done) struct stdio_relay s = STDIO_RELAY_NULL;
 	int i, r;
@@ -175,7 +170,7 @@ int stdio_relay_make(const int fds[3], bool with_stdin, uid_t uid, gid_t gid, in
 
 		if (!c->relayed || c->like >= 0)
 			continue;
-		r = pipe_make(fds[i], c->kind, i == 0, uid, gid, &s.process[i], &s.inside[i], err);
+		r = pipe_make(fds[i], c->kind, i == 0, &s.process[i], &s.inside[i], err);
 		if (r == 0)
 			r = engine_end(fds[i], c->kind, i == 0, proc_fd, &s.engine[i], err);
 		if (r < 0)
@@ -184,6 +179,20 @@ int stdio_relay_make(const int fds[3], bool with_stdin, uid_t uid, gid_t gid, in
 	*ret = s;
 	s = STDIO_RELAY_NULL;
 	return 0;
+}
+
+void stdio_relay_give(const struct stdio_relay *s, uid_t uid, gid_t gid)
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		if (s->inside[i].fd >= 0 && fchown(s->inside[i].fd, uid, gid) < 0)
+			log_debugf("give the relay's pipe to uid %u: %s", uid, error_errno_text(errno));
+}
+
+bool stdio_relay_any(const struct stdio_relay *s)
+{
+	return s->choice[0].relayed || s->choice[1].relayed || s->choice[2].relayed;
 }
 
 int stdio_relay_install(const struct stdio_relay *s, struct error *err)

@@ -50,6 +50,8 @@ struct stdio_end {
 
 #define STDIO_END_NULL ((struct stdio_end){ .fd = -EBADF })
 
+/* For an end that was received: how it must have been made. */
+enum stdio_how stdio_how_of(int fd);
 void stdio_end_done(struct stdio_end *e);
 /*
  * Both return the number of bytes or a negative errno; -EAGAIN: not now, wait for the descriptor.
@@ -80,15 +82,18 @@ struct stdio_relay {
 			       .engine = { STDIO_END_NULL, STDIO_END_NULL, STDIO_END_NULL } })
 
 /*
- * Decides and makes the pipes. They belong to uid and gid (as the host counts), so that the
- * process may open /dev/stderr again by name, and have the size and flags of what they replace;
- * where the owner cannot be given (rootless) the process's own user namespace may do it later.
- * proc_fd: a procfs of the caller's pid namespace. The caller's own 0 to 2 are not touched.
+ * Decides and makes the pipes, with the size and flags of what they replace. proc_fd: a procfs of
+ * the caller's pid namespace. The caller's own 0 to 2 are not touched.
  */
-int stdio_relay_make(const int fds[3], bool with_stdin, uid_t uid, gid_t gid, int proc_fd, struct stdio_relay *ret,
-		     struct error *err);
+int stdio_relay_make(const int fds[3], bool with_stdin, int proc_fd, struct stdio_relay *ret, struct error *err);
+bool stdio_relay_any(const struct stdio_relay *s);
+/*
+ * The pipes belong to the process's user (as this namespace counts), who may open /dev/stderr
+ * again by name. Best effort: the user of a rootless caller is given them inside.
+ */
+void stdio_relay_give(const struct stdio_relay *s, uid_t uid, gid_t gid);
 /* In the process: puts its ends on 0 to 2. */
-int stdio_relay_install(const struct stdio_relay *r, struct error *err);
+int stdio_relay_install(const struct stdio_relay *s, struct error *err);
 /* In whoever made it, once the process is born: or the relay would never see an end of file. */
-void stdio_relay_close_process(struct stdio_relay *r);
-void stdio_relay_done(struct stdio_relay *r);
+void stdio_relay_close_process(struct stdio_relay *s);
+void stdio_relay_done(struct stdio_relay *s);

@@ -18,6 +18,16 @@
 
 #include "util/cleanup.h"
 
+enum stdio_how stdio_how_of(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))
+		return STDIO_TALK;
+	return flags >= 0 && (flags & O_NONBLOCK) ? STDIO_OWN : STDIO_SHARED;
+}
+
 /* Ready right now? Somebody else may still be faster: hence PIPE_BUF, and RWF_NOWAIT where it works. */
 static bool ready(int fd, short events)
 {

@@ -91,7 +91,7 @@ static double round_of(enum way way, const char *bytes)
 	begin = ev_now(CLOCK_MONOTONIC);
 	reader = start(p[0], null, head);
 	if (way != STRAIGHT)
-		r = stdio_relay_make((const int[]){ -1, p[1], -1 }, false, getuid(), getgid(), proc, &fds, &err);
+		r = stdio_relay_make((const int[]){ -1, p[1], -1 }, false, proc, &fds, &err);
 	writer = start(null, way == STRAIGHT ? p[1] : fds.process[1], yes);
 	(void)close(p[0]);
 	(void)close(p[1]);

@@ -278,6 +278,8 @@ static void test_check_maps(pid_t pid)
 	is_int(uid, 0, "result untouched");
 	is_int(ns_map_uid(proc, getpid(), 1234, &uid, &err), 0, "our own namespace");
 	is_int(uid, 1234, "is the first one here");
+	is_int(ns_map_gid(proc, getpid(), 1234, &uid, &err), 0, "a group");
+	is_int(ns_map_gid(proc, pid, 1001, &uid, &err), NS_E_UNMAPPED, "a group behind them");
 	ok(ns_map_uid(proc, 1 << 22, 0, &uid, &err) < 0, "no such process: %s", err.text);
 }
 

@@ -148,7 +148,8 @@ static void test_pipes(void)
 	int p[2];
 
 	ok(pipe2(p, O_CLOEXEC) == 0 && fcntl(p[1], F_SETPIPE_SZ, 8192) == 8192, "a small pipe");
-	is_int(stdio_relay_make((const int[]){ -1, p[1], p[1] }, false, uid, uid, proc, &r, &err), 0, "make");
+	is_int(stdio_relay_make((const int[]){ -1, p[1], p[1] }, false, proc, &r, &err), 0, "make");
+	stdio_relay_give(&r, uid, uid);
 	ok(r.process[1] >= 0 && r.process[2] < 0 && r.process[0] < 0, "one pipe");
 	is_int(fcntl(r.process[1], F_GETPIPE_SZ), 8192, "of the same size");
 	ok(fstat(r.process[1], &st) == 0 && st.st_uid == uid && st.st_gid == (geteuid() == 0 ? uid : getgid()),
@@ -174,7 +175,7 @@ static void test_flags(void)
 	int p[2], q[2];
 
 	ok(pipe2(p, O_CLOEXEC | O_NONBLOCK) == 0 && pipe2(q, O_CLOEXEC | O_DIRECT) == 0, "pipes");
-	is_int(stdio_relay_make((const int[]){ q[0], p[1], q[1] }, true, getuid(), getgid(), proc, &r, &err), 0,
+	is_int(stdio_relay_make((const int[]){ q[0], p[1], q[1] }, true, proc, &r, &err), 0,
 	       "make");
 	ok(fcntl(r.process[1], F_GETFL) & O_NONBLOCK, "a non-blocking stream stays one");
 	ok(fcntl(r.process[2], F_GETFL) & O_DIRECT, "packets stay packets");
@@ -207,9 +208,11 @@ static void test_ends(void)
 	int p[2], s[2], nowhere = open("/", O_PATH | O_CLOEXEC);
 
 	ok(pipe2(p, O_CLOEXEC) == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s) == 0, "ends");
-	is_int(stdio_relay_make((const int[]){ -1, p[1], s[1] }, false, getuid(), getgid(), nowhere, &r, &err), 0,
+	is_int(stdio_relay_make((const int[]){ -1, p[1], s[1] }, false, nowhere, &r, &err), 0,
 	       "make without procfs");
 	is_int(r.engine[1].how, STDIO_SHARED, "the pipe could not be opened again");
+	ok(stdio_how_of(r.engine[1].fd) == STDIO_SHARED && stdio_how_of(r.engine[2].fd) == STDIO_TALK &&
+	   stdio_how_of(r.inside[1].fd) == STDIO_OWN, "how can be told from the descriptor");
 	is_int(r.engine[2].how, STDIO_TALK, "a socket");
 	fill(&r.engine[1], p[1], "a shared pipe");
 	fill(&r.engine[2], s[1], "a shared socket");
@@ -233,11 +236,11 @@ static void test_fifo(void)
 	ok(mkfifo(path, 0600) == 0, "mkfifo");
 	rd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	wr = open(path, O_WRONLY | O_CLOEXEC);
-	is_int(stdio_relay_make((const int[]){ -1, wr, -1 }, false, getuid(), getgid(), proc, &r, &err), 0, "make");
+	is_int(stdio_relay_make((const int[]){ -1, wr, -1 }, false, proc, &r, &err), 0, "make");
 	ok(!stdio_hangup_is_final(&r.engine[1]), "another reader may come");
 	stdio_relay_done(&r);
 	close(rd);
-	is_int(stdio_relay_make((const int[]){ -1, wr, -1 }, false, getuid(), getgid(), proc, &r, &err), 0,
+	is_int(stdio_relay_make((const int[]){ -1, wr, -1 }, false, proc, &r, &err), 0,
 	       "no reader at the moment");
 	is_int(r.engine[1].how, STDIO_SHARED, "so it is kept as it is");
 	/* Named pipes know no RWF_NOWAIT: the way of all pipes on older kernels. */

@@ -1,0 +1,31 @@
+/*
+ * The output relay of a process of ours, from both sides: the pipes that it gets instead
+ * of its engine's, and what the monitor is handed. For create, run and exec alike. Private
+ * to runtime/container.
+ */
+#pragma once
+
+#include "monitor/protocol.h"
+#include "os/creds.h"
+#include "os/stdio_relay.h"
+
+struct streams {
+	struct stdio_relay relay;
+	bool on;
+};
+
+#define STREAMS_NULL ((struct streams){ .relay = STDIO_RELAY_NULL })
+
+/* For the process that is made next, which would inherit our 0 to 2. Nothing to relay: off. */
+int streams_make(struct streams *s, int proc_fd, struct error *err);
+/* In the process, before it lets go of what is the host's. */
+int streams_install(const struct streams *s, struct error *err);
+/*
+ * In the parent, when the process is there and its id maps are written: its ends are closed
+ * here, and the pipes given to its user. in_userns: pid's is not ours.
+ */
+int streams_born(struct streams *s, int proc_fd, pid_t pid, bool in_userns, const struct creds *creds,
+		 struct error *err);
+/* Fills a STREAMS; *ret_n descriptors in fds, borrowed. Only when on. */
+void streams_message(const struct streams *s, uint32_t number, struct link_msg *ret, int fds[LINK_FDS_MAX], size_t *ret_n);
+void streams_done(struct streams *s);

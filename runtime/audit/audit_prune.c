@@ -12,24 +12,37 @@
 #include "audit/audit_scan.h"
 #include "util/str.h"
 
-/* Locks the last part, so that nobody begins to write it; -EBADF when somebody does. */
-static int lock_last(int dirfd, const struct audit_scan_log *log)
+static int lock_part(int dirfd, const char *name, uint32_t part)
 {
 	char file[AUDIT_FILE_SIZE];
-	int fd;
+	_cleanup_close_ int fd = -EBADF;
 
-	audit_name_file(log->name, log->parts, file);
+	audit_name_file(name, part, file);
 	fd = openat(dirfd, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		(void)close(fd);
-		fd = -EBADF;
-	}
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return -errno;
+	return take_fd(&fd);
+}
+
+/*
+ * Locks the last part, so that nobody begins to write it; negative when somebody writes the log. A
+ * writer that is about to change parts has the lock of the one before.
+ */
+static int lock_last(int dirfd, const struct audit_scan_log *log)
+{
+	_cleanup_close_ int fd = lock_part(dirfd, log->name, log->parts), before = -EBADF;
+	char file[AUDIT_FILE_SIZE];
+
+	if (fd < 0)
+		return fd;
+	if (log->parts > 1)
+		before = lock_part(dirfd, log->name, log->parts - 1);
+	if (before == -EWOULDBLOCK)
+		return before;
 	audit_name_file(log->name, log->parts + 1, file);
-	if (fd >= 0 && faccessat(dirfd, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
-		(void)close(fd); /* it went on since the folder was read */
-		fd = -EBADF;
-	}
-	return fd;
+	if (faccessat(dirfd, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EBADF; /* it went on since the folder was read */
+	return take_fd(&fd);
 }
 
 static int remove_log(int dirfd, int index_dirfd, const struct audit_scan_log *log)

@@ -99,6 +99,19 @@ static int open_part(int dirfd, const char *name, uint32_t part, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+static bool is_locked(int fd)
+{
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+/* A writer keeps the lock of its part until it has that of the next. */
+static bool part_is_locked(int dirfd, const char *name, uint32_t part)
+{
+	_cleanup_close_ int fd = part ? open_part(dirfd, name, part, O_RDONLY) : -EBADF;
+
+	return is_locked(fd);
+}
+
 /* The last part that is there, open and locked. */
 static int open_last(int dirfd, const char *name, int timeout_ms, uint32_t *ret_part, int *ret_fd)
 {
@@ -119,6 +132,8 @@ static int open_last(int dirfd, const char *name, int timeout_ms, uint32_t *ret_
 				return r;
 			/* Its writer may have gone on while we waited. */
 			next = open_part(dirfd, name, part + 1, O_RDONLY);
+			if (next == -ENOENT && part_is_locked(dirfd, name, part - 1))
+				return AUDIT_E_BUSY;
 			if (next == -ENOENT) {
 				*ret_part = part;
 				*ret_fd = take_fd(&fd);
@@ -182,20 +197,15 @@ int audit_store_append(int dirfd, const char *name, int timeout_ms, int *ret_fd,
 
 bool audit_store_busy(int dirfd, const char *name)
 {
-	_cleanup_close_ int fd = -EBADF;
-	uint32_t part = 1;
+	uint32_t part;
 
-	for (;;) {
-		int next = open_part(dirfd, name, part, O_RDONLY);
+	for (part = 1; part <= AUDIT_PARTS_MAX; part++) {
+		_cleanup_close_ int next = open_part(dirfd, name, part + 1, O_RDONLY);
 
 		if (next < 0)
 			break;
-		if (fd >= 0)
-			(void)close(fd);
-		fd = next;
-		part++;
 	}
-	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	return part_is_locked(dirfd, name, part - 1) || part_is_locked(dirfd, name, part);
 }
 
 int audit_store_append_event(int dirfd, int index_dirfd, const char *name, int timeout_ms,

@@ -40,7 +40,8 @@ struct target {
 
 /*
  * A limit that clang can neither prove superfluous nor move away from its use: verifiers
- * before 6.3 forget limits of a register that was kept on the stack.
+ * before 6.3 may forget the limits of a register that was kept on the stack, so there must be
+ * no other call between it and its use.
  */
 static __always_inline __u64 at_most(__u64 value, const __u64 max)
 {
@@ -182,6 +183,7 @@ static long walk_step(__u32 index, void *ctx)
 	struct scratch *s = bpf_map_lookup_elem(&scratches, &cpu);
 	struct dentry *dentry;
 	struct vfsmount *mnt;
+	const void *name;
 	long len;
 	__u64 at;
 
@@ -205,13 +207,14 @@ static long walk_step(__u32 index, void *ctx)
 		s->walk.mnt = (void *)parent + bpf_core_field_offset(struct mount, mnt);
 		return 0;
 	}
-	at = at_most(s->walk.at, sizeof(s->bytes) - NAME_SIZE);
-	if (at + NAME_SIZE > s->walk.end)
+	name = BPF_CORE_READ(dentry, d_name.name);
+	if (s->walk.at + NAME_SIZE > s->walk.end)
 		return 1;
-	len = bpf_probe_read_kernel_str(s->bytes + at, NAME_SIZE, BPF_CORE_READ(dentry, d_name.name));
+	at = at_most(s->walk.at, sizeof(s->bytes) - NAME_SIZE);
+	len = bpf_probe_read_kernel_str(s->bytes + at, NAME_SIZE, name);
 	if (len <= 0)
 		return 1;
-	s->walk.at = at + len;
+	s->walk.at += len;
 	s->walk.dentry = BPF_CORE_READ(dentry, d_parent);
 	return 0;
 }
@@ -255,8 +258,7 @@ static __always_inline __u32 put_argv(struct scratch *s, struct mm_struct *mm, _
 {
 	struct audit_rec_exec *e = (void *)s->bytes;
 	unsigned long start = BPF_CORE_READ(mm, arg_start);
-	__u64 to = at_most(at, sizeof(*e) + 2 * AUDIT_REC_PATH_MAX + NAME_SIZE);
-	__u64 len;
+	__u64 to, len;
 
 	e->argv_bytes = BPF_CORE_READ(mm, arg_end) - start;
 	e->env_bytes = BPF_CORE_READ(mm, env_end) - BPF_CORE_READ(mm, env_start);
@@ -265,6 +267,7 @@ static __always_inline __u32 put_argv(struct scratch *s, struct mm_struct *mm, _
 		e->head.flags |= AUDIT_REC_ARGV_CUT;
 		len = argv_max;
 	}
+	to = at_most(at, sizeof(*e) + 2 * AUDIT_REC_PATH_MAX + NAME_SIZE);
 	len = at_most(len, AUDIT_REC_ARGV_MAX);
 	if (bpf_probe_read_user(s->bytes + to, len, (void *)start)) {
 		e->head.flags |= AUDIT_REC_ARGV_UNREAD;
@@ -293,7 +296,7 @@ int BPF_PROG(audit_exec, struct task_struct *task, int old_tid, struct linux_bin
 	struct mm_struct *mm;
 	struct scratch *s;
 	__u32 cpu = bpf_get_smp_processor_id(), at;
-	__u64 seq, len;
+	__u64 seq, len, flags;
 	bool unread;
 
 	if (!find_target(&t))
@@ -322,8 +325,9 @@ int BPF_PROG(audit_exec, struct task_struct *task, int old_tid, struct linux_bin
 	seq = __sync_fetch_and_add(&t.counters->seq, 1);
 	e->head.seq = seq;
 	remember(task, seq, e->head.mono_ns);
+	flags = wakeup(&t, e->head.mono_ns);
 	len = at_most(at, sizeof(s->bytes));
-	if (bpf_ringbuf_output(t.ring, s->bytes, len, wakeup(&t, e->head.mono_ns)))
+	if (bpf_ringbuf_output(t.ring, s->bytes, len, flags))
 		account_lost(&t, true);
 	else if (unread && (t.flags & AUDIT_BIND_DIE))
 		bpf_send_signal(SIGKILL);

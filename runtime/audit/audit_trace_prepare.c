@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "audit/audit_kernel.skel.h"
 #include "audit/audit_trace_set.h"
@@ -21,6 +22,7 @@
 
 /* No dot: a bpffs keeps such names to itself. */
 #define SUFFIX_NEW "-new"
+#define SET_OLD_SECONDS 86400
 /* The kernel's own limit is 8192. */
 #define CPUS_MAX 65536
 
@@ -145,17 +147,22 @@ static int remove_set(int bpffs, const char *name, struct error *err)
 	return 0;
 }
 
-/* Unless somebody has it open (and may bind a container right now) or a container is bound. */
+/*
+ * Unless somebody has it open (and may bind a container right now), a container is bound, or it
+ * is so young that two builds on one machine would take away each other's again and again.
+ */
 static int remove_unused(const char *bpffs, int dir, const char *name, struct error *err)
 {
 	_cleanup_free_ char *path = str_printf("%s/%s/" PIN_BINDINGS, bpffs, name);
 	_cleanup_close_ int set = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_close_ int bindings = -EBADF;
+	struct stat st;
 	uint64_t key;
 
 	if (!path)
 		return error_oom(err);
-	if (set < 0 || flock(set, LOCK_EX | LOCK_NB) < 0)
+	if (set < 0 || fstat(set, &st) < 0 || st.st_mtime + SET_OLD_SECONDS > time(NULL) ||
+	    flock(set, LOCK_EX | LOCK_NB) < 0)
 		return 0;
 	bindings = ebpf_obj_get(path);
 	if (bindings >= 0 && ebpf_map_next_key(bindings, NULL, &key) != -ENOENT)

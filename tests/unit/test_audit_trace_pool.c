@@ -221,7 +221,8 @@ static void test_versions(void)
 
 	if (!bound(&c, "old", AUDIT_RING_NORMAL))
 		return;
-	(void)snprintf(command, sizeof(command), "mv %s/exec-* %s/%s", world.bpffs, world.bpffs, old);
+	(void)snprintf(command, sizeof(command), "mv %s/exec-* %s/%s && touch -d \"2 days ago\" %s/%s",
+		       world.bpffs, world.bpffs, old, world.bpffs, old);
 	is_int(world_run_outside(command), 0, "versions: there is another one");
 	is_int(audit_trace_prepare(world.bpffs, 1, &world.err), 0, "prepare beside it");
 	ok(exists(old), "it is open, and stays");
@@ -243,12 +244,16 @@ static void test_versions(void)
 	is_int(audit_trace_open(world.bpffs, &world.set, &world.err), 0, "open");
 	world_release(&world, &c);
 	audit_trace_close(&world.set);
-	(void)snprintf(command, sizeof(command), "mv %s/exec-* %s/%s", world.bpffs, world.bpffs, old);
+	(void)snprintf(command, sizeof(command), "mv %s/exec-* %s/%s && touch -d \"2 days ago\" %s/%s",
+		       world.bpffs, world.bpffs, old, world.bpffs, old);
 	is_int(world_run_outside(command), 0, "another version, not in use");
+	(void)snprintf(command, sizeof(command), "mkdir %s/exec-fedcba9876543210", world.bpffs);
+	is_int(world_run_outside(command), 0, "and one that is young");
 	is_int(audit_trace_open(world.bpffs, &world.set, &world.err), AUDIT_TRACE_E_UNPREPARED,
 	       "without ours: not prepared");
 	is_int(audit_trace_prepare(world.bpffs, 1, &world.err), 0, "prepare");
-	ok(!exists(old), "is removed");
+	ok(!exists(old), "the old one is removed");
+	ok(exists("exec-fedcba9876543210"), "the young one is not");
 	is_int(audit_trace_open(world.bpffs, &world.set, &world.err), 0, "ours is there");
 }
 

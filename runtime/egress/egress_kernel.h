@@ -141,19 +141,26 @@ static __always_inline bool same(struct address a, struct address b)
 	return a.hi == b.hi && a.lo == b.lo;
 }
 
-/* Also the address that stands for "this host" when connecting. */
-static __always_inline bool is_loopback(struct address a)
-{
-	__u32 last = a.lo >> 32;
+enum locality { LOCAL_NOT, LOCAL_LOOPBACK, LOCAL_DOCKER_DNS };
 
-	if (is_ipv4(a))
-		return (bpf_ntohl(last) >> 24) == 127 || !last;
-	return !a.hi && !(__u32)a.lo && (last == bpf_htonl(1) || !last);
+/* "This host" as a destination means loopback, too. */
+__noinline int locality_words(__u64 hi, __u64 lo)
+{
+	__u32 first = lo, last = lo >> 32;
+
+	if (hi)
+		return LOCAL_NOT;
+	if (first == bpf_htonl(0xffff)) {
+		if (last == bpf_htonl(EGRESS_DOCKER_DNS))
+			return LOCAL_DOCKER_DNS;
+		return (bpf_ntohl(last) >> 24) == 127 || !last ? LOCAL_LOOPBACK : LOCAL_NOT;
+	}
+	return !first && (last == bpf_htonl(1) || !last) ? LOCAL_LOOPBACK : LOCAL_NOT;
 }
 
-static __always_inline bool is_docker_dns(struct address a)
+static __always_inline int locality(struct address a)
 {
-	return is_ipv4(a) && to_ipv4(a) == bpf_htonl(EGRESS_DOCKER_DNS);
+	return locality_words(a.hi, a.lo);
 }
 
 struct denial {
@@ -231,4 +238,30 @@ __noinline int deny_packet(__u64 hi, __u64 lo, __u64 word, __u32 ifindex)
 	if (e)
 		bpf_ringbuf_submit(e, 0);
 	return 0;
+}
+
+/*
+ * A UDP peer that wrote to us, or a flow that a rule allowed. ports: the peer's, and ours above
+ * it.
+ */
+__noinline int known_peer(__u64 netns, __u64 hi, __u64 lo, __u32 ports)
+{
+	struct egress_state *st = state_get();
+	struct egress_peer_key key = { .netns = netns, .cgroup = st->cgroup, .port = ports, .local_port = ports >> 16 };
+	struct egress_peer *peer;
+	__u64 now, age;
+
+	__builtin_memcpy(key.address, &hi, sizeof(hi));
+	__builtin_memcpy(key.address + 8, &lo, sizeof(lo));
+	peer = bpf_map_lookup_elem(&peers, &key);
+	if (!peer)
+		return 0;
+	now = bpf_ktime_get_boot_ns();
+	age = now - peer->seen;
+	if (peer->kind == EGRESS_PEER_INBOUND)
+		return age < EGRESS_PEER_INBOUND_NS;
+	if (age >= EGRESS_PEER_OUTBOUND_NS || peer->generation != st->generation)
+		return 0;
+	peer->seen = now;
+	return 1;
 }

@@ -63,36 +63,27 @@ static __always_inline bool redirect(struct bpf_sock_addr *ctx, struct address t
 }
 
 /*
- * A name server on the container's own loopback is left alone, but not one that resolv.conf
- * names: the engine put it there, and it would ask on.
+ * The listener for a question to that name server, or 0. One on the container's own loopback
+ * is left alone, but not one that resolv.conf names: the engine put it there, and it would
+ * ask on.
  */
-static __always_inline bool dns_is_ours(struct egress_state *st, struct address to)
+__noinline int dns_port_be(__u64 hi, __u64 lo, __u32 protocol)
 {
-	__u32 ip = to_ipv4(to);
-	int i;
+	struct egress_state *st = state_get();
+	__u32 first = lo, ip = lo >> 32;
+	bool v4 = !hi && first == bpf_htonl(0xffff);
 
-	if (!is_loopback(to) || is_docker_dns(to))
-		return true;
-	if (!is_ipv4(to))
-		return st->flags & EGRESS_F_LOCAL_DNS6;
-	for (i = 0; i < EGRESS_LOCAL_DNS_MAX; i++)
-		if (st->local_dns_be[i] && st->local_dns_be[i] == ip)
-			return true;
-	return false;
-}
-
-static __always_inline bool redirect_dns(struct bpf_sock_addr *ctx, struct egress_state *st, struct address to,
-					 bool v6, __u32 protocol)
-{
-	__u16 port_be = 0;
-
-	if (ctx->user_port != bpf_htons(53) || !dns_is_ours(st, to))
-		return false;
+	if (locality_words(hi, lo) == LOCAL_LOOPBACK) {
+		if (!v4 && !(st->flags & EGRESS_F_LOCAL_DNS6))
+			return 0;
+		if (v4 && (!ip || (ip != st->local_dns_be[0] && ip != st->local_dns_be[1] && ip != st->local_dns_be[2])))
+			return 0;
+	}
 	if (protocol == IPPROTO_UDP)
-		port_be = is_ipv4(to) ? st->dns4_udp_be : st->dns6_udp_be;
-	else if (protocol == IPPROTO_TCP)
-		port_be = is_ipv4(to) ? st->dns4_tcp_be : st->dns6_tcp_be;
-	return redirect(ctx, to, v6, port_be, REDIRECT_DNS);
+		return v4 ? st->dns4_udp_be : st->dns6_udp_be;
+	if (protocol == IPPROTO_TCP)
+		return v4 ? st->dns4_tcp_be : st->dns6_tcp_be;
+	return 0;
 }
 
 static __always_inline __u64 netns_of_address(struct bpf_sock_addr *ctx)
@@ -100,36 +91,11 @@ static __always_inline __u64 netns_of_address(struct bpf_sock_addr *ctx)
 	return has_netns_cookie ? bpf_get_netns_cookie(ctx) : bpf_get_socket_cookie(ctx);
 }
 
-/* A UDP peer that wrote to us, or a flow that a rule allowed. */
-static __always_inline bool is_peer(struct egress_state *st, const struct egress_peer_key *key)
+static __always_inline bool address_is_peer(struct bpf_sock_addr *ctx, struct address to)
 {
-	struct egress_peer *peer = bpf_map_lookup_elem(&peers, key);
-	__u64 now, age;
-
-	if (!peer)
-		return false;
-	now = bpf_ktime_get_boot_ns();
-	age = now - peer->seen;
-	if (peer->kind == EGRESS_PEER_INBOUND)
-		return age < EGRESS_PEER_INBOUND_NS;
-	if (age >= EGRESS_PEER_OUTBOUND_NS || peer->generation != st->generation)
-		return false;
-	peer->seen = now;
-	return true;
-}
-
-static __always_inline bool address_is_peer(struct bpf_sock_addr *ctx, struct egress_state *st, struct address to)
-{
-	struct egress_peer_key key = { .cgroup = st->cgroup };
 	struct bpf_sock *sk = ctx->sk;
 
-	if (!sk)
-		return false;
-	key.netns = netns_of_address(ctx);
-	__builtin_memcpy(key.address, &to, sizeof(to));
-	key.port = bpf_ntohs(ctx->user_port);
-	key.local_port = sk->src_port;
-	return is_peer(st, &key);
+	return sk && known_peer(netns_of_address(ctx), to.hi, to.lo, bpf_ntohs(ctx->user_port) | sk->src_port << 16);
 }
 
 /*
@@ -208,21 +174,22 @@ static __always_inline bool judge_address(struct bpf_sock_addr *ctx, struct addr
 					  .hook = connecting ? EGRESS_HOOK_CONNECT : EGRESS_HOOK_SENDMSG,
 					  .family = v6 ? AF_INET6 : AF_INET,
 					  .protocol = protocol } };
-	int verdict;
+	bool host = st->flags & EGRESS_F_HOST_NETNS;
+	int local = locality(to), verdict;
 
-	if (redirect_dns(ctx, st, to, v6, protocol))
+	if (port == 53 && redirect(ctx, to, v6, dns_port_be(to.hi, to.lo, protocol), REDIRECT_DNS))
 		return true;
-	if (is_loopback(to) && !is_docker_dns(to) && !(st->flags & EGRESS_F_HOST_NETNS))
+	if (local == LOCAL_LOOPBACK && !host)
 		return approve(ctx, st);
-	verdict = is_docker_dns(to) ? EGRESS_DENY : judge(to, protocol, port);
+	verdict = local == LOCAL_DOCKER_DNS ? EGRESS_DENY : judge(to, protocol, port);
 	if (verdict == EGRESS_ALLOW)
 		return approve(ctx, st);
 	if (verdict == EGRESS_PROXY && connecting &&
 	    redirect(ctx, to, v6, is_ipv4(to) ? st->proxy4_be : st->proxy6_be, REDIRECT_PROXY))
 		return true;
-	if (protocol == IPPROTO_UDP && address_is_peer(ctx, st, to))
+	if (protocol == IPPROTO_UDP && address_is_peer(ctx, to))
 		return true;
-	if (!(st->flags & EGRESS_F_HOST_NETNS) && !is_docker_dns(to)) {
+	if (!host && local == LOCAL_NOT) {
 		if (connecting ? (v6 ? is_own6(ctx, to) : is_own4(ctx, to)) :
 				 protocol == IPPROTO_UDP && udp_listens(ctx, to))
 			return approve(ctx, st);
@@ -244,7 +211,7 @@ static __always_inline void restore(struct bpf_sock_addr *ctx, bool v6)
 	if (!s || s->redirect == REDIRECT_NONE)
 		return;
 	from = v6 ? read_ipv6(ctx) : from_ipv4(ctx->user_ip4);
-	if (!is_loopback(from) || is_ipv4(from) != is_ipv4(s->wanted))
+	if (locality(from) != LOCAL_LOOPBACK || is_ipv4(from) != is_ipv4(s->wanted))
 		return;
 	if (v6)
 		write_ipv6(ctx, s->wanted);

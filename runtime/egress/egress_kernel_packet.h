@@ -73,11 +73,16 @@ static __always_inline bool parse(struct __sk_buff *skb, struct packet *p)
 	return true;
 }
 
+static __always_inline __u64 netns_of_packet(struct __sk_buff *skb)
+{
+	return has_netns_cookie ? bpf_get_netns_cookie(skb) : bpf_get_socket_cookie(skb);
+}
+
 static __always_inline void peer_key(struct __sk_buff *skb, struct egress_state *st, struct address peer,
 				     __u16 port, __u16 local_port, struct egress_peer_key *ret)
 {
 	__builtin_memset(ret, 0, sizeof(*ret));
-	ret->netns = has_netns_cookie ? bpf_get_netns_cookie(skb) : bpf_get_socket_cookie(skb);
+	ret->netns = netns_of_packet(skb);
 	ret->cgroup = st->cgroup;
 	__builtin_memcpy(ret->address, &peer, sizeof(peer));
 	ret->port = port;
@@ -89,7 +94,7 @@ static __always_inline bool is_redirected(struct egress_state *st, const struct 
 {
 	__u16 port = bpf_htons(p->to_port);
 
-	if (!is_loopback(p->to) || !port)
+	if (locality(p->to) != LOCAL_LOOPBACK || !port)
 		return false;
 	if (p->protocol == IPPROTO_UDP)
 		return port == st->dns4_udp_be || port == st->dns6_udp_be;
@@ -120,7 +125,6 @@ static __always_inline bool tcp_known(struct egress_state *st, struct bpf_sock *
 static __always_inline bool udp_known(struct __sk_buff *skb, struct egress_state *st, struct bpf_sock *sk,
 				      const struct packet *p)
 {
-	struct egress_peer_key key;
 	struct socket *s;
 
 	if (st->flags & EGRESS_F_HOST_NETNS) {
@@ -128,8 +132,7 @@ static __always_inline bool udp_known(struct __sk_buff *skb, struct egress_state
 		if (s && s->mark == MARK_APPROVED && s->generation == st->generation)
 			return true;
 	}
-	peer_key(skb, st, p->to, p->to_port, p->from_port, &key);
-	return is_peer(st, &key);
+	return known_peer(netns_of_packet(skb), p->to.hi, p->to.lo, p->to_port | p->from_port << 16);
 }
 
 /* A rule allows it: the flow may go on until the rules change, also when a name's time is over. */
@@ -161,7 +164,7 @@ static __always_inline bool judge_packet(struct __sk_buff *skb, struct egress_st
 
 	if (skb->ifindex == LOOPBACK_IFINDEX) {
 		if (!(st->flags & EGRESS_F_HOST_NETNS))
-			return !is_docker_dns(p->to);
+			return locality(p->to) != LOCAL_DOCKER_DNS;
 		if (is_redirected(st, p))
 			return true;
 	}
@@ -232,7 +235,7 @@ int PROGRAM(ingress)(struct __sk_buff *skb)
 		return 1;
 	}
 	/* A forged question from afar that came in by loopback would be answered to afar. */
-	if (is_loopback(p.from) || same(p.from, p.to))
+	if (locality(p.from) != LOCAL_NOT || same(p.from, p.to))
 		return 1;
 	what.d.port = p.from_port;
 	what.d.local_port = p.to_port;

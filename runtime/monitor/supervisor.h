@@ -48,6 +48,7 @@ struct sup_process {
 	pid_t pid; /* 0 = an exec that is not born */
 	int pidfd;
 	bool traced, foreground, streams;
+	bool at_exit_stop; /* held there, and not as a zombie */
 	int status; /* of wait(2), once it has ended */
 	enum exit_reason reason;
 	uint64_t started_ns; /* CLOCK_BOOTTIME */

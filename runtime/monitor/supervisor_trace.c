@@ -2,17 +2,31 @@
  * Owns the ptrace relation to the container's processes. It has three uses: the kernel
  * kills them when the supervisor ends; nobody sees their exit before the supervisor has
  * reaped them; and the stop at execve is where their rights are looked at. No system
- * call is traced. Cost: one stop for each signal to the traced thread.
+ * call is traced. Cost: one stop for each signal to the traced thread, and one at its end.
+ *
+ * Who holds the exit back. Checked with engines and their sources: containerd's shim, conmon,
+ * Buildah and BuildKit learn of an exit from SIGCHLD and wait(2), which tell of it only when
+ * we have reaped. conmon-rs (1.0) polls a pidfd instead, which is readable as soon as the process is
+ * dead, and then waits once without blocking: it would take a held exit for a lost one and
+ * report -1. So where the parent has a pidfd, the process is held at its exit stop, a moment before
+ * it is dead, and let go there without a trace.
  */
 #include <assert.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "monitor/supervisor.h"
 #include "monitor/verify_status.h"
+#include "os/pidfd_watch.h"
+#include "os/procfs.h"
 #include "os/syscalls.h"
+
+#define TRACE_ALWAYS (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT)
+#define OWN_NAME     "agentrun\n"
 
 static int on_pidfd(struct evloop *l, struct ev_source *src, uint32_t events, struct error *err)
 {
@@ -25,7 +39,7 @@ static int on_pidfd(struct evloop *l, struct ev_source *src, uint32_t events, st
 
 int sup_seize(struct sup *s, struct sup_process *p, struct error *err)
 {
-	if (ptrace(PTRACE_SEIZE, p->pid, NULL, (void *)(uintptr_t)(PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL)) == 0) {
+	if (ptrace(PTRACE_SEIZE, p->pid, NULL, (void *)(uintptr_t)(PTRACE_O_TRACEEXEC | TRACE_ALWAYS)) == 0) {
 		p->traced = true;
 		return 0;
 	}
@@ -59,7 +73,7 @@ static int prove(struct sup_process *p, struct error *err)
 		return 0;
 	}
 	/* Later ones need no look, and so no stop. */
-	(void)ptrace(PTRACE_SETOPTIONS, p->pid, NULL, (void *)(uintptr_t)PTRACE_O_EXITKILL);
+	(void)ptrace(PTRACE_SETOPTIONS, p->pid, NULL, (void *)(uintptr_t)TRACE_ALWAYS);
 	p->stage = SUP_RUNNING;
 	p->started_ns = ev_now(CLOCK_BOOTTIME);
 	r = sup_clock_start(p, err);
@@ -71,12 +85,42 @@ static int prove(struct sup_process *p, struct error *err)
 	return 0;
 }
 
+/* Its parent looks through a pidfd, and is not a command of ours, which waits in earnest. */
+static bool parent_is_impatient(const struct sup_process *p)
+{
+	_cleanup_free_ char *name = NULL;
+	struct error ignored;
+	bool watched = false;
+	char path[32];
+	pid_t parent;
+
+	if (pidfd_is_watched(p->sup->proc_fd, p->pid, &parent, &watched, &ignored) < 0 || !watched)
+		return false;
+	(void)snprintf(path, sizeof(path), "%d/comm", parent);
+	return procfs_read(p->sup->proc_fd, path, &name, &ignored) < 0 || strcmp(name, OWN_NAME) != 0;
+}
+
+/* It is about to die; its streams are still open, and nobody has seen anything. */
+static int on_exit_stop(struct sup_process *p, struct error *err)
+{
+	unsigned long status = 0;
+
+	if (parent_is_impatient(p) && ptrace(PTRACE_GETEVENTMSG, p->pid, NULL, &status) == 0) {
+		p->at_exit_stop = true;
+		return sup_process_ended(p, (int)status, err);
+	}
+	pass_on(p, PTRACE_CONT, 0);
+	return 0;
+}
+
 static int on_stop(struct sup_process *p, int status, struct error *err)
 {
 	int event = status >> 16, sig = WSTOPSIG(status);
 
 	if (event == PTRACE_EVENT_EXEC && p->stage == SUP_PROVING)
 		return prove(p, err);
+	if (event == PTRACE_EVENT_EXIT)
+		return on_exit_stop(p, err);
 	/* A group stop is kept up by LISTEN, so that SIGSTOP and job control work as without us. */
 	if (event == PTRACE_EVENT_STOP && sig != SIGTRAP)
 		pass_on(p, PTRACE_LISTEN, 0);
@@ -95,7 +139,7 @@ static int seize_again(struct sup *s, struct sup_process *p, struct error *err)
 	if (r == -ESRCH)
 		return sup_process_ended(p, -1, err);
 	if (r == 0 && p->traced && p->stage == SUP_RUNNING)
-		(void)ptrace(PTRACE_SETOPTIONS, p->pid, NULL, (void *)(uintptr_t)PTRACE_O_EXITKILL);
+		(void)ptrace(PTRACE_SETOPTIONS, p->pid, NULL, (void *)(uintptr_t)TRACE_ALWAYS);
 	return r;
 }
 
@@ -140,7 +184,8 @@ void sup_release(struct sup_process *p)
 {
 	int status;
 
-	if (p->traced)
+	/* A kill may have woken it from its stop: then it is reaped as any other. */
+	if (p->traced && (!p->at_exit_stop || ptrace(PTRACE_DETACH, p->pid, NULL, NULL) < 0))
 		(void)waitpid(p->pid, &status, __WALL);
 	p->traced = false;
 	p->stage = SUP_GONE;

@@ -188,6 +188,17 @@ sleeper() {
 	jq -se 'any(.[]; .type == "output-end" and .stream == "stdout" and .bytes == 3000011 and .kept <= 32768)' "$(the_log)"
 }
 
+@test "relay: an engine that polls a pidfd finds status and output there" {
+	sh_args 'cat /large; exit 5'
+	# shellcheck disable=SC2086
+	BUNDLE=$BUNDLE PID_FILE=$T/pid "$PYTHON" "$HELPERS/pidfd_engine.py" "$LOOPS" 5 204800 \
+		"$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" "$ID" 3>&-
+	sh_args 'kill -9 $$; sleep 10 & kill -TERM $!; wait; exit 6'
+	# shellcheck disable=SC2086
+	BUNDLE=$BUNDLE PID_FILE=$T/pid "$PYTHON" "$HELPERS/pidfd_engine.py" "$LOOPS" 6 0 \
+		"$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" "$ID" 3>&-
+}
+
 @test "relay: nobody is left" {
 	args cat /large
 	rt run --bundle "$BUNDLE" "$ID" 3>&- | sum

@@ -365,6 +365,63 @@ static void test_cwd(void)
 	}
 }
 
+static void put(const char *folder, const char *file, const char *text)
+{
+	char path[512];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, file);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		printf("# %s: %s\n", path, strerror(errno));
+	cleanup_closep(&fd);
+}
+
+static int exec_hog(void *arg)
+{
+	put(arg, "cgroup.procs", "0");
+	(void)execl("/proc/self/exe", "test", "hog", (char *)NULL);
+	return 127;
+}
+
+/* This program, executed by its own test: more memory than it may have. */
+static int hog_main(void)
+{
+	char *p = mmap(NULL, 256 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p != MAP_FAILED)
+		memset(p, 1, 256 << 20);
+	return 3;
+}
+
+static void test_oom(void)
+{
+	char folder[128];
+	struct world_record *end;
+	int status;
+
+	/* Where memory is limited on v1; elsewhere the engines' suites are the test. */
+	(void)snprintf(folder, sizeof(folder), "/sys/fs/cgroup/memory/agentrun-trace-%d", (int)getpid());
+	if (mkdir(folder, 0755) < 0) {
+		ok(true, "oom # SKIP no memory controller on cgroup v1");
+		return;
+	}
+	put(folder, "memory.limit_in_bytes", "16777216");
+	put(folder, "memory.swappiness", "0");
+	begin();
+	status = world_wait(world_spawn(&box, exec_hog, folder));
+	drained("oom: drain");
+	end = world_find(&box, AUDIT_REC_EXIT, NULL, 0);
+	if (ok(end && WIFSIGNALED(status) && end->status.signal == SIGKILL, "oom: killed"))
+		is_int(end->flags, AUDIT_REC_OOM, "and marked as chosen by the kernel");
+	begin();
+	world_run(&box, "kill -9 $$");
+	drained("no oom: drain");
+	end = world_find(&box, AUDIT_REC_EXIT, NULL, 0);
+	is_int(end ? (int)end->flags : -1, 0, "killed by somebody: no mark");
+	(void)rmdir(folder);
+}
+
 static int exec_missing(void *arg)
 {
 	char *none[] = { NULL };
@@ -429,7 +486,7 @@ int main(int argc, char **argv)
 	const char *why;
 
 	if (argc > 1)
-		return threads_main();
+		return str_eq(argv[1], "hog") ? hog_main() : threads_main();
 	if (!world_begin(&world, &why))
 		return TAP_SKIP_ALL(why);
 	TAP_BEGIN();
@@ -448,6 +505,7 @@ int main(int argc, char **argv)
 		test_threads_end();
 		test_namespace();
 		test_cwd();
+		test_oom();
 		test_rest();
 		is_int(box.reader.totals.lost, 0, "nothing was lost");
 		is_int(box.reader.totals.strays, 0, "and nothing was not ours");

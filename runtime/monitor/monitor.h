@@ -58,5 +58,8 @@ void monitor_over(struct monitor *m);
 /* A control cannot be kept up: the container ends. */
 void monitor_fail(struct monitor *m, const struct error *why);
 
+/* monitor_trace.c: after DRAIN of that number: LINK_F_OOM, LINK_F_SPARED or, not known, 0. */
+unsigned monitor_trace_mark(const struct monitor *m, uint32_t number);
+
 /* monitor_lockdown.c: own uid, no capabilities, no new privileges, only the system calls of the loop. */
 int monitor_lockdown(struct monitor *m, struct error *err);

@@ -18,7 +18,9 @@
 
 int monitor_drained(struct monitor *m, uint32_t number, struct error *err)
 {
-	return link_send_type(&m->link, LINK_DRAINED, number, err);
+	struct link_msg msg = { .type = LINK_DRAINED, .number = number, .flags = monitor_trace_mark(m, number) };
+
+	return link_send(&m->link, &msg, NULL, 0, err);
 }
 
 void monitor_fail(struct monitor *m, const struct error *why)

@@ -2,6 +2,7 @@
  * Executed programs: binds the container's cgroup to a ring while privileged, then reads
  * the ring and hands each record to the log.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -11,14 +12,57 @@
 #include "monitor/monitor_ebpf.h"
 #include "os/ebpf.h"
 
+/* Of those that were killed lately: enough until the supervisor asks for one. */
+#define ENDS_KEPT 64u
+
+struct end {
+	uint32_t number; /* once the supervisor has asked; 0 is init */
+	int32_t pid; /* 0 = none */
+	bool asked, oom;
+};
+
 struct trace_service {
 	struct audit_trace_bound bound;
 	struct audit_trace_reader reader;
+	struct end ends[ENDS_KEPT];
+	unsigned next_end;
 };
 
 static int on_record(void *arg, const struct audit_event *event, const struct audit_trace_record *rec, struct error *err)
 {
-	return monitor_log(arg, event, err);
+	struct monitor *m = arg;
+	struct trace_service *s = m->trace;
+
+	if (rec && rec->type == AUDIT_REC_EXIT && rec->status.signal == SIGKILL)
+		s->ends[s->next_end++ % ENDS_KEPT] = (struct end){
+			.pid = (int32_t)rec->host_pid, .oom = rec->flags & AUDIT_REC_OOM
+		};
+	return monitor_log(m, event, err);
+}
+
+static void note_asked(struct trace_service *s, uint32_t number, int32_t pid)
+{
+	unsigned i, at;
+
+	/* The newest: numbers of processes are used again. */
+	for (i = 1; i <= ENDS_KEPT; i++) {
+		at = (s->next_end - i) % ENDS_KEPT;
+		if (s->ends[at].pid != pid)
+			continue;
+		s->ends[at].number = number;
+		s->ends[at].asked = true;
+		return;
+	}
+}
+
+unsigned monitor_trace_mark(const struct monitor *m, uint32_t number)
+{
+	unsigned i;
+
+	for (i = 0; m->trace && i < ENDS_KEPT; i++)
+		if (m->trace->ends[i].asked && m->trace->ends[i].number == number)
+			return m->trace->ends[i].oom ? LINK_F_OOM : LINK_F_SPARED;
+	return 0;
 }
 
 static int open_set(struct audit_trace_set *set, struct error *err)
@@ -81,7 +125,14 @@ static int trace_message(struct monitor *m, const struct link_msg *msg, int fds[
 {
 	struct trace_service *s = m->trace;
 
-	return s && msg->type == LINK_EXITED ? audit_trace_drain(&s->reader, err) : 0;
+	int r;
+
+	if (!s || (msg->type != LINK_EXITED && msg->type != LINK_DRAIN))
+		return 0;
+	r = audit_trace_drain(&s->reader, err);
+	if (r == 0 && msg->type == LINK_DRAIN)
+		note_asked(s, msg->number, msg->pid);
+	return r;
 }
 
 static int trace_end(struct monitor *m, struct error *err)

@@ -43,7 +43,7 @@ enum link_type {
 	LINK_STATUS,
 	LINK_STREAMS, /* number, streams: relay them; fds as the flags say */
 	LINK_ADOPT, /* pid, fd: network namespace */
-	LINK_DRAIN, /* number: it has ended, answer when all its output is out */
+	LINK_DRAIN, /* number, pid: it has ended, answer when all its output is out */
 	LINK_DRAINED, /* number */
 	LINK_EXITED, /* number, how it ended: for the log */
 	LINK_BORN, /* number, pid: its execve was seen */
@@ -71,6 +71,8 @@ enum link_type {
 #define LINK_F_FINAL      (1u << 6) /* EXPIRED: it was killed; HEAD: the closing record is written */
 #define LINK_F_CUT        (1u << 7) /* DESCRIBE: there was more */
 #define LINK_F_CGROUP     (1u << 5) /* EXEC: it wants a cgroup of its own; the answer: fd follows */
+#define LINK_F_OOM        (1u << 8) /* DRAINED: the OOM killer had chosen it */
+#define LINK_F_SPARED     (1u << 9) /* DRAINED: somebody else killed it */
 
 /* One stream that the monitor relays: the descriptors follow in this order, reading end first. */
 struct link_stream {

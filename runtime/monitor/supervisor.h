@@ -11,6 +11,7 @@
 
 #include "audit/audit_store.h"
 #include "cgroup/cgroup.h"
+#include "monitor/exit_reason.h"
 #include "monitor/exit_record.h"
 #include "monitor/protocol.h"
 #include "state/state.h"
@@ -51,6 +52,7 @@ struct sup_process {
 	bool at_exit_stop; /* held there, and not as a zombie */
 	int status; /* of wait(2), once it has ended */
 	enum exit_reason reason;
+	enum exit_oom_mark oom; /* by the monitor's word */
 	uint64_t started_ns; /* CLOCK_BOOTTIME */
 	uint64_t left_ns; /* of its time, as of since_ns; UINT64_MAX = no limit */
 	uint64_t since_ns; /* 0 = its clock stands */

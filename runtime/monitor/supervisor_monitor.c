@@ -107,6 +107,8 @@ static int on_monitor(struct evloop *l, struct ev_source *src, uint32_t events, 
 		return 0;
 	case LINK_DRAINED:
 		p = sup_process_find(s, msg.number);
+		if (p && msg.flags & (LINK_F_OOM | LINK_F_SPARED))
+			p->oom = msg.flags & LINK_F_OOM ? EXIT_OOM_CHOSEN : EXIT_OOM_SPARED;
 		return p && p->stage == SUP_DRAINING ? sup_process_drained(p, err) : 0;
 	default:
 		monitor_lost(s, "the monitor said what it must not");

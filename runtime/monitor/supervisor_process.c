@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "cgroup/cgroup_stats.h"
-#include "monitor/exit_reason.h"
 #include "monitor/supervisor.h"
 #include "util/time.h"
 
@@ -105,6 +104,7 @@ static void fill_record(const struct sup_process *p, struct exit_record *rec, st
 		.ordered = p->reason,
 		.why = p->sup->why,
 		.container_ending = p->number > 0 && p->sup->ending,
+		.oom = p->oom,
 	};
 	struct cgroup_peaks peaks = { 0 };
 	struct timespec now;
@@ -171,11 +171,24 @@ static int on_drain_timeout(struct evloop *l, struct ev_timer *t, struct error *
 	return sup_process_drained(t->arg, err);
 }
 
+/* The monitor has something to do with the end, or knows something about it. */
+static bool concerns_monitor(const struct sup_process *p)
+{
+	struct cgroup_peaks peaks;
+
+	if (p->streams || p->sup->ring.cgroup == 0 || p->reason != EXIT_REASON_UNKNOWN || p->status != SIGKILL)
+		return p->streams;
+	/* Killed, not by us, where the kernel has killed for memory: was it this one? */
+	cgroup_peaks_read(&p->sup->cgroup, &peaks);
+	return peaks.oom_kills > 0;
+}
+
 int sup_process_ended(struct sup_process *p, int status, struct error *err)
 {
 	struct sup *s = p->sup;
 	struct error gone = ERROR_NULL;
 	struct error ignored = ERROR_NULL;
+	struct link_msg drain = { .type = LINK_DRAIN, .number = p->number, .pid = p->pid };
 	int r;
 
 	p->status = status;
@@ -190,9 +203,9 @@ int sup_process_ended(struct sup_process *p, int status, struct error *err)
 		if (!s->record->pid_ns_private)
 			(void)cgroup_kill(&s->cgroup, &ignored);
 	}
-	if (!p->streams || s->monitor.fd < 0)
+	if (s->monitor.fd < 0 || !concerns_monitor(p))
 		return sup_process_drained(p, err);
-	r = link_send_type(&s->monitor, LINK_DRAIN, p->number, err);
+	r = link_send(&s->monitor, &drain, NULL, 0, err);
 	if (r == 0)
 		r = ev_timer_init(&s->loop, &p->drain, CLOCK_BOOTTIME, on_drain_timeout, p, err);
 	return r < 0 ? r : ev_timer_at(&p->drain, ev_now(CLOCK_BOOTTIME) + SUP_DRAIN_NS, err);

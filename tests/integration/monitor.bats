@@ -267,6 +267,28 @@ nobody_left() {
 	edit '.linux.resources.memory = {limit: 67108864} | .process.args = ["sh", "-c", "head -c 200m /dev/zero | tail"]'
 	call run --bundle "$BUNDLE" --keep "$ID"
 	exit_is '.oomKills > 0 and .memoryPeak > 50000000'
+	exit_is '.reason == "oom-child" and .code == 137 and (.detail | test("killed [0-9]+ of its processes"))'
+	call delete "$ID"
+
+	# Itself: chosen by the kernel.
+	edit '.process.args = ["tail", "/dev/zero"]'
+	call run --bundle "$BUNDLE" --keep "$ID"
+	exit_is '.reason == "oom" and .signal == 9'
+	call delete "$ID"
+
+	# Killed by somebody else after another one was chosen.
+	edit '.process.args = ["sh", "-c", "tail /dev/zero; exec sleep 300"]'
+	start_detached
+	local pid i
+	pid=$(call state "$ID" && jq .pid <<<"$output")
+	for ((i = 0; i < 100; i++)); do
+		[ "$(cat "/proc/$pid/comm")" != sleep ] || break
+		sleep 0.1
+	done
+	call kill "$ID" KILL
+	works
+	ends_within 3000
+	exit_is '.reason == "signal" and .signal == 9 and .oomKills > 0'
 }
 
 @test "kill -9 of the supervisor ends the container at once" {

@@ -1,0 +1,43 @@
+/*
+ * Names in force for one container: its rules, the resolver, the proxy and the kernel's
+ * tables, put together. What the monitor needs; the parts know nothing of each other but
+ * through this.
+ */
+#pragma once
+
+#include "egress/egress.h"
+#include "egress/egress_resolver.h"
+#include "egress/egress_sni.h"
+
+struct egress_named_config {
+	const struct egress_name_rule *rules; /* none: every name is denied, and there is no proxy */
+	size_t n_rules;
+	const struct egress_rule *ranges; /* as egress_open() got them: where private answers are fine */
+	size_t n_ranges;
+	const uint8_t (*hosts)[16]; /* the host's own addresses */
+	size_t n_hosts;
+	struct egress_servers servers;
+	void (*name_event)(void *arg, const struct egress_name_event *e); /* or NULL, as below */
+	void (*sni_event)(void *arg, const struct egress_sni_event *e);
+	void *arg;
+};
+
+struct egress_named;
+
+/*
+ * Opens the listeners, tells the kernel of them (egress_publish()) and serves them in the loop. In the
+ * container's network namespace (egress_netns_enter()) and before egress_drop(); afterwards it needs no
+ * privilege. e stays the caller's and lives longer; nothing of config is kept.
+ */
+int egress_named_new(struct evloop *l, struct egress *e, const struct egress_named_config *config,
+		     struct egress_named **ret, struct error *err);
+struct egress_named *egress_named_free(struct egress_named *n);
+static inline void egress_named_freep(struct egress_named **n)
+{
+	*n = egress_named_free(*n);
+}
+#define _cleanup_egress_named_ _cleanup_(egress_named_freep)
+
+const struct egress_resolver_stats *egress_named_resolver(const struct egress_named *n);
+const struct egress_sni_stats *egress_named_proxy(const struct egress_named *n); /* NULL: there is none */
+size_t egress_named_open(const struct egress_named *n); /* addresses that are open because of names */

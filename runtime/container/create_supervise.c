@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "container/create_egress.h"
 #include "container/create_steps.h"
 #include "monitor/monitor_config.h"
 #include "os/procfs.h"
@@ -57,9 +58,13 @@ static int write_config(struct create *c, struct error *err)
 			   .stop = p->audit.on_failure.n == POLICY_STOP,
 			   .redact = p->audit.redact.list },
 	};
-	int r;
+	_cleanup_free_ char *resolv_conf = NULL;
+	int r = 0;
 
-	r = copy_decisions(&c->guard.verdict, &c->guard.arena, &config.decisions, err);
+	if (egress_wanted(p))
+		r = create_egress_config(c, &config, &resolv_conf, err);
+	if (r == 0)
+		r = copy_decisions(&c->guard.verdict, &c->guard.arena, &config.decisions, err);
 	return r < 0 ? r : monitor_config_write(c->dir_fd, &config, err);
 }
 
@@ -69,8 +74,10 @@ int create_supervise(void *ctx, struct error *err)
 	const struct policy_grant *grant = &c->guard.verdict.grant;
 	int r;
 
-	if (!create_is_supervised(c))
-		return 0;
+	/* The sandbox has nobody beside it, and no way out. */
+	r = egress_wanted(&c->guard.profile) ? create_egress(c, err) : 0;
+	if (r < 0 || !create_is_supervised(c))
+		return r;
 	c->record->time_limit = grant->time_container;
 	c->record->time_exec = grant->time_exec;
 	c->record->time_grace = grant->time_grace;

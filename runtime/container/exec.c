@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "container/create_egress.h"
 #include "container/create_steps.h"
 #include "container/exec.h"
 #include "container/exec_request.h"
@@ -121,6 +122,8 @@ static int exec_load(struct exec *e, struct error *err)
 	r = exec_request_build(e->opt, e->spec->process, &e->arena, &proc, err);
 	if (r == 0)
 		r = guard_reopen(e->h.dir_fd, e->h.view.record->profile, &e->guard, err);
+	if (r == 0 && egress_wanted(&e->guard.profile))
+		r = egress_check_descriptors(e->keep_fds, err);
 	if (r == 0)
 		r = guard_narrow_process(&e->guard, &proc, e->spec->process, &e->arena, &host, err);
 	later_note(&e->guard, e->h.dir_fd, "exec");

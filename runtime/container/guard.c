@@ -155,9 +155,7 @@ static int check_sizes(const struct spec_process *proc, struct error *err)
 /* A request that would only seem to be granted is worse than a refused one. */
 static int check_request(const struct policy_request *r, struct error *err)
 {
-	const char *key = r->has_egress				     ? "egress.allow" :
-			  r->audit_output.set			     ? "audit.output" :
-								       NULL;
+	const char *key = r->audit_output.set ? "audit.output" : NULL;
 
 	if (!key)
 		return 0;

@@ -157,3 +157,5 @@ int egress_revoke(int cgroup_fd, struct error *err);
  * open and a raw socket, and must reach loopback (in the host's network: must not).
  */
 int egress_prove(int cgroup_fd, unsigned flags, struct error *err);
+/* The host's own addresses, for lists of what is never open; malloc'ed. From the host's network. */
+int egress_host_addresses(uint8_t (**ret)[16], size_t *ret_n, struct error *err);

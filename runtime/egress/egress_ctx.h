@@ -28,7 +28,5 @@ void egress_state_unmap(struct egress_state *state);
 void egress_state_counters(const struct egress_state *s, struct egress_counters *ret);
 /* Fills the maps of ranges of a private set. */
 int egress_tables_write(int nets, int net_ports, const struct egress_table *t, struct error *err);
-/* egress_hosts.c: the host's addresses, for the floor; malloc'ed. */
-int egress_host_addresses(uint8_t (**ret)[16], size_t *ret_n, struct error *err);
 /* egress_private_set.c */
 int egress_private_open(int cgroup_fd, const struct egress_options *o, struct egress *e, struct error *err);

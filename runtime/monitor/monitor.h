@@ -46,6 +46,7 @@ struct monitor {
 	struct trace_service *trace;
 	struct relay_service *relay;
 	bool ended; /* END was obeyed: nobody listens any more */
+	struct egress_service *egress;
 };
 
 extern const struct monitor_service *const monitor_services[];

@@ -50,6 +50,7 @@ static const struct json_field fields[] = {
 	FIELD("auditExec", audit.exec, json_get_bool, 0, NULL),
 	FIELD("auditRedact", audit.redact, json_get_strv, 0, NULL),
 	FIELD("egressEnabled", egress.enabled, json_get_bool, 0, NULL),
+	FIELD("egressHostNetwork", egress.host_network, json_get_bool, 0, NULL),
 	FIELD("egressRules", egress.rules, json_get_list, 0, &rule_type),
 	FIELD("resolvConf", egress.resolv_conf, json_get_string, 0, NULL),
 	{ 0 },
@@ -134,6 +135,7 @@ int monitor_config_write(int dir_fd, const struct monitor_config *c, struct erro
 		json_string(w, NULL, c->audit.redact.items[i]);
 	json_array_end(w);
 	json_bool(w, "egressEnabled", c->egress.enabled);
+	json_bool(w, "egressHostNetwork", c->egress.host_network);
 	write_rules(w, c);
 	if (c->egress.resolv_conf)
 		json_string(w, "resolvConf", c->egress.resolv_conf);

@@ -38,7 +38,7 @@ struct monitor_config {
 		bool stop; /* a log that cannot be written ends the container */
 	} audit;
 	struct {
-		bool enabled;
+		bool enabled, host_network;
 		struct json_list rules; /* struct monitor_rule */
 		char *resolv_conf; /* text of the container's; NULL = none */
 	} egress;

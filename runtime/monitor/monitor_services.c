@@ -4,10 +4,12 @@
  */
 #include "monitor/monitor.h"
 #include "monitor/monitor_audit.h"
+#include "monitor/monitor_egress.h"
 
 const struct monitor_service *const monitor_services[] = {
 	&monitor_audit,
 	&monitor_trace,
 	&monitor_relay,
+	&monitor_egress,
 };
 const size_t monitor_n_services = sizeof(monitor_services) / sizeof(monitor_services[0]);

@@ -235,7 +235,6 @@ const char *policy_not_enforced(const struct policy_profile *p, size_t i)
 		bool demanded;
 		const char *text;
 	} later[] = {
-		{ true, "egress: connections and DNS are not restricted" },
 		{ p->audit.exec.n || p->audit.output_max_bytes.n || p->audit.redact.list.count,
 		  "audit: commands and their output are not recorded" },
 	};

@@ -1,0 +1,131 @@
+/*
+ * Egress in `create`: deny is in force on the cgroup before any process is in it, no socket
+ * of another network is handed in, and the monitor is told the rules.
+ */
+#include "container/create_egress.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "egress/egress.h"
+#include "os/syscalls.h"
+#include "plan/plan.h"
+#include "util/fd.h"
+#include "util/str.h"
+
+#define RESOLV_CONF	"/etc/resolv.conf"
+#define RESOLV_CONF_MAX 65536
+
+int egress_check_descriptors(unsigned extra, struct error *err)
+{
+	unsigned fd;
+
+	for (fd = 0; fd < 3 + extra; fd++) {
+		struct stat st;
+		socklen_t len = sizeof(int);
+		int domain = AF_UNIX;
+
+		if (fstat((int)fd, &st) < 0 || !S_ISSOCK(st.st_mode))
+			continue;
+		if (getsockopt((int)fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 || domain == AF_UNIX)
+			continue;
+		return error_text(err, -EPERM,
+				  "egress: descriptor %u is a network socket of another cgroup, which no rule would bind: hand over a pipe or a unix socket",
+				  fd);
+	}
+	return 0;
+}
+
+static bool shares_host_network(const struct create *c)
+{
+	size_t i;
+
+	if (c->plan->ns_create & CLONE_NEWNET)
+		return false;
+	for (i = 0; i < c->ns.n_join; i++) {
+		bool own = true;
+		struct error ignored = ERROR_NULL;
+
+		if (c->ns.join[i].type == CLONE_NEWNET)
+			return ns_is_own(c->proc_fd, c->ns.join[i].fd, CLONE_NEWNET, &own, &ignored) < 0 || own;
+	}
+	return true;
+}
+
+int create_egress(struct create *c, struct error *err)
+{
+	_cleanup_close_ int fd = -EBADF;
+	size_t i;
+	int r;
+
+	for (i = 0; i < c->cgroup.n_dirs && fd < 0; i++)
+		if (!*c->cgroup.dirs[i].controllers)
+			fd = open(c->cgroup.dirs[i].path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return error_text(err, -EOPNOTSUPP,
+				  "egress: the container is in no cgroup v2 hierarchy, which the rules need: mount one (cgroup2) below /sys/fs/cgroup, or name \"none\" in the policy's egress.accept");
+	r = egress_check_descriptors(c->listen_fds + c->opt->preserve_fds, err);
+	return r < 0 ? r : egress_deny(fd, shares_host_network(c) ? EGRESS_F_HOST_NETNS : 0, err);
+}
+
+/* As the container will see it: a bind of the engine, or a file of the image. */
+static void read_resolv_conf(const struct create *c, char **ret)
+{
+	_cleanup_close_ int root = -EBADF, fd = -EBADF;
+	size_t i;
+
+	*ret = NULL;
+	for (i = 0; i < c->spec->mounts.count; i++) {
+		const struct spec_mount *m = &c->spec->mounts.items[i];
+
+		if (m->destination && m->source && str_eq(m->destination, RESOLV_CONF)) {
+			fd = open(m->source, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+			break;
+		}
+	}
+	if (fd < 0) {
+		struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
+					.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+
+		root = open(c->plan->rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		fd = root < 0 ? -EBADF : sys_openat2(root, "etc/resolv.conf", &how);
+	}
+	/* Without one the container has no name server; its questions are answered with that. */
+	if (fd < 0 || fd_read_all(fd, RESOLV_CONF_MAX, ret, NULL) < 0)
+		*ret = NULL;
+}
+
+static int copy_rule(const struct policy_rule *from, struct arena *arena, struct monitor_rule *to)
+{
+	_cleanup_buf_ struct buf ports = BUF_NULL;
+	size_t i;
+
+	*to = (struct monitor_rule){ .host = from->host, .cidr = from->cidr, .protocol = (uint32_t)from->protocol,
+				     .metadata = from->metadata };
+	for (i = 0; i < from->n_ports; i++)
+		buf_addf(&ports, "%s%u", i ? " " : "", from->ports[i]);
+	if (from->n_ports > 0)
+		to->ports = arena_strdup(arena, ports.data);
+	return from->n_ports > 0 && !to->ports ? -ENOMEM : 0;
+}
+
+int create_egress_config(struct create *c, struct monitor_config *config, char **ret_resolv_conf, struct error *err)
+{
+	const struct policy_grant *grant = &c->guard.verdict.grant;
+	struct monitor_rule *rules = arena_calloc(&c->guard.arena, grant->n_egress + 1, sizeof(*rules));
+	size_t i;
+
+	if (!rules)
+		return error_oom(err);
+	for (i = 0; i < grant->n_egress; i++)
+		if (copy_rule(grant->egress[i], &c->guard.arena, &rules[i]) < 0)
+			return error_oom(err);
+	read_resolv_conf(c, ret_resolv_conf);
+	config->egress.enabled = true;
+	config->egress.host_network = shares_host_network(c);
+	config->egress.rules = (struct json_list){ .items = rules, .count = grant->n_egress };
+	config->egress.resolv_conf = *ret_resolv_conf;
+	return 0;
+}

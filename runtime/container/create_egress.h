@@ -1,0 +1,23 @@
+/*
+ * Egress in `create` and `exec`. Private to runtime/container.
+ */
+#pragma once
+
+#include "container/create.h"
+#include "monitor/monitor_config.h"
+
+/* Whether a policy wants it; accept "none" says that it need not be. */
+static inline bool egress_wanted(const struct policy_profile *p)
+{
+	return !p->passthrough && !(p->egress.accept.n & POLICY_ACCEPT_NONE);
+}
+
+/* Puts deny-all on the container's empty cgroup. */
+int create_egress(struct create *c, struct error *err);
+/* The part of monitor.json; *ret_resolv_conf is malloc'ed and pointed to from config. */
+int create_egress_config(struct create *c, struct monitor_config *config, char **ret_resolv_conf, struct error *err);
+/*
+ * Descriptors 0 to 2 and extra more must not be network sockets: a socket keeps the cgroup of
+ * its maker, and so its freedom.
+ */
+int egress_check_descriptors(unsigned extra, struct error *err);

@@ -1,0 +1,29 @@
+/*
+ * Egress in the monitor. Private to the monitor's files.
+ */
+#pragma once
+
+#include "egress/egress.h"
+#include "egress/egress_names.h"
+#include "egress/egress_resolver.h"
+#include "egress/egress_sni.h"
+#include "monitor/monitor.h"
+
+extern const struct monitor_service monitor_egress;
+
+/* The policy's rules as the two sides want them; everything lives in the arena. */
+struct egress_lists {
+	const struct egress_rule *ranges;
+	size_t n_ranges;
+	const struct egress_name_rule *names;
+	size_t n_names;
+	const struct egress_name_net *open; /* the ranges once more, for judging answers */
+	const struct egress_name_net *never;
+	size_t n_never;
+};
+int monitor_egress_lists(const struct monitor_config *c, struct arena *arena, struct egress_lists *ret, struct error *err);
+
+/* monitor_egress_log.c: what happened, in the log's words. */
+void monitor_egress_log_denial(struct monitor *m, const struct egress_event *e);
+void monitor_egress_log_name(struct monitor *m, const struct egress_name_event *e);
+void monitor_egress_log_sni(struct monitor *m, const struct egress_sni_event *e);

@@ -1,0 +1,134 @@
+/*
+ * The rules of monitor.json, translated: address ranges for the kernel's tables and for the
+ * judgement of answers, names for the resolver. The policy has checked them; what it let
+ * through and this cannot read is an error all the same.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "monitor/monitor_egress.h"
+#include "util/parse.h"
+#include "util/str.h"
+
+/* "443 8000-8010": at most EGRESS_RANGES_MAX. */
+static int read_ports(const char *text, struct arena *arena, struct egress_name_range **ret, size_t *ret_n,
+		      struct error *err)
+{
+	char *copy = arena_strdup(arena, text ? text : ""), *word, *save = NULL;
+	struct egress_name_range *list;
+	size_t n = 0;
+
+	*ret_n = 0;
+	list = copy ? arena_calloc(arena, strlen(copy) / 2 + 2, sizeof(*list)) : NULL;
+	if (!list)
+		return error_oom(err);
+	for (word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		char *dash = strchr(word, '-');
+		uint64_t first, last;
+
+		if (dash)
+			*dash++ = '\0';
+		if (parse_u64(word, &first) < 0 || parse_u64(dash ? dash : word, &last) < 0 || first == 0 || first > last ||
+		    last > UINT16_MAX || n >= EGRESS_RANGES_MAX)
+			return error_text(err, -EINVAL, "egress rule: \"%.40s\" is no list of ports", text);
+		list[n++] = (struct egress_name_range){ .first = (uint16_t)first, .last = (uint16_t)last };
+	}
+	*ret = list;
+	*ret_n = n;
+	return 0;
+}
+
+static int read_cidr(const char *text, uint8_t address[16], uint8_t *ret_bits, struct error *err)
+{
+	char host[INET6_ADDRSTRLEN];
+	const char *slash = strchr(text, '/');
+	size_t len = slash ? (size_t)(slash - text) : strlen(text);
+	int family = strchr(text, ':') ? AF_INET6 : AF_INET;
+	uint64_t bits = family == AF_INET ? 32 : 128, most = bits;
+	uint8_t raw[16];
+
+	if (len >= sizeof(host))
+		return error_text(err, -EINVAL, "egress rule: \"%.60s\" is no address range", text);
+	memcpy(host, text, len);
+	host[len] = '\0';
+	if (inet_pton(family, host, raw) != 1 || (slash && parse_u64(slash + 1, &bits) < 0) || bits > most)
+		return error_text(err, -EINVAL, "egress rule: \"%.60s\" is no address range", text);
+	egress_rules_map(family, raw, address);
+	*ret_bits = (uint8_t)(bits + (family == AF_INET ? 96 : 0));
+	return 0;
+}
+
+static int add_range(const struct monitor_rule *r, const struct egress_name_range *ports, size_t n_ports,
+		     struct arena *arena, struct egress_rule *rule, struct egress_name_net *net, struct error *err)
+{
+	struct egress_range *ranges = arena_calloc(arena, n_ports + 1, sizeof(*ranges));
+	size_t i;
+	int res;
+
+	if (!ranges)
+		return error_oom(err);
+	for (i = 0; i < n_ports; i++)
+		ranges[i] = (struct egress_range){ .first = ports[i].first, .last = ports[i].last };
+	*rule = (struct egress_rule){ .protocol = (uint8_t)r->protocol, .metadata = r->metadata, .ranges = ranges,
+				      .n_ranges = n_ports };
+	res = read_cidr(r->cidr, rule->address, &rule->bits, err);
+	if (res < 0)
+		return res;
+	*net = (struct egress_name_net){ .prefix = rule->bits, .metadata = r->metadata };
+	memcpy(net->address, rule->address, sizeof(net->address));
+	return 0;
+}
+
+static int add_hosts(struct arena *arena, struct egress_lists *ret, struct error *err)
+{
+	_cleanup_free_ uint8_t(*hosts)[16] = NULL;
+	struct egress_name_net *never;
+	size_t n, i;
+	int r;
+
+	r = egress_host_addresses(&hosts, &n, err);
+	if (r < 0)
+		return r;
+	never = arena_calloc(arena, n + 1, sizeof(*never));
+	if (!never)
+		return error_oom(err);
+	for (i = 0; i < n; i++) {
+		never[i].prefix = 128;
+		memcpy(never[i].address, hosts[i], 16);
+	}
+	ret->never = never;
+	ret->n_never = n;
+	return 0;
+}
+
+int monitor_egress_lists(const struct monitor_config *c, struct arena *arena, struct egress_lists *ret, struct error *err)
+{
+	const struct monitor_rule *rules = c->egress.rules.items;
+	size_t count = c->egress.rules.count, i;
+	struct egress_rule *ranges = arena_calloc(arena, count + 1, sizeof(*ranges));
+	struct egress_name_net *open = arena_calloc(arena, count + 1, sizeof(*open));
+	struct egress_name_rule *names = arena_calloc(arena, count + 1, sizeof(*names));
+	int r = 0;
+
+	if (!ranges || !open || !names)
+		return error_oom(err);
+	*ret = (struct egress_lists){ .ranges = ranges, .names = names, .open = open };
+	for (i = 0; i < count && r == 0; i++) {
+		struct egress_name_range *ports = NULL;
+		size_t n_ports = 0;
+
+		r = read_ports(rules[i].ports, arena, &ports, &n_ports, err);
+		if (r == 0 && rules[i].cidr) {
+			r = add_range(&rules[i], ports, n_ports, arena, &ranges[ret->n_ranges], &open[ret->n_ranges], err);
+			ret->n_ranges++;
+		} else if (r == 0) {
+			names[ret->n_names++] = (struct egress_name_rule){ .host = rules[i].host,
+									   .protocol = (uint8_t)rules[i].protocol,
+									   .ports = ports,
+									   .n_ports = n_ports };
+		}
+	}
+	return r < 0 ? r : add_hosts(arena, ret, err);
+}

@@ -1,0 +1,231 @@
+# Egress end to end: a container in a network with an outside world (its own network
+# namespaces, joined by a pair of virtual cables) reaches what its policy names and nothing else.
+# shellcheck shell=bash
+
+load helpers.bash
+
+# Addresses that look public, so that the floor of private ranges does not decide.
+readonly REFUSED='connect: Operation not permitted'
+readonly HERE=93.184.216.2 ALLOWED=93.184.216.10 OTHER=93.184.216.11 SERVER=93.184.216.53
+
+setup_file() {
+	export SUITE_POLICY=1
+	suite_setup_file
+	[ "$KIND" = agentrun ] || skip "only agentrun has a policy"
+	if [ -e /etc/agentrun/policy.json ]; then
+		skip "this host has a policy of its own"
+	fi
+	export WORLD=w$$ INSIDE=i$$
+	ip netns add "$WORLD"
+	ip netns add "$INSIDE"
+	ip -n "$WORLD" link set lo up
+	ip -n "$WORLD" link add name v0 type veth peer name eth0 netns "$INSIDE"
+	for address in 1 10 11 53; do
+		ip -n "$WORLD" address add "93.184.216.$address/24" dev v0
+	done
+	ip -n "$WORLD" link set v0 up
+	ip -n "$INSIDE" address add "$HERE/24" dev eth0
+	ip -n "$INSIDE" link set eth0 up
+	ip -n "$INSIDE" link set lo up
+	ip -n "$INSIDE" route add default via 93.184.216.1
+	mkdir "$BATS_FILE_TMPDIR/www"
+	echo outside >"$BATS_FILE_TMPDIR/www/index.html"
+	for port in 80 8080; do
+		world_daemon "$port" python3 -m http.server --directory "$BATS_FILE_TMPDIR/www" "$port"
+	done
+	world_daemon dns python3 "$BATS_TEST_DIRNAME/helpers/dns.py" "$SERVER" "good.test=$ALLOWED" "bad.test=$OTHER" \
+		"meta.test=169.254.169.254" "inner.test=10.1.2.3"
+	local i
+	for ((i = 0; i < 50; i++)); do
+		! ip netns exec "$INSIDE" "$(net_client)" get "$ALLOWED" 8080 >/dev/null || break
+		sleep 0.1
+	done
+}
+
+net_client() {
+	echo "${NET_CLIENT:-$(dirname "$AGENTRUN")/tests/integration/helpers/net-client}"
+}
+
+# world_daemon NAME COMMAND...: in the outside world, until the end of the file.
+world_daemon() {
+	local name=$1
+	shift
+	ip netns exec "$WORLD" "$@" >"$BATS_FILE_TMPDIR/$name.out" 2>"$BATS_FILE_TMPDIR/$name.err" 3>&- &
+	echo $! >>"$BATS_FILE_TMPDIR/pids"
+}
+
+teardown_file() {
+	while read -r pid; do
+		kill "$pid" 2>/dev/null || true
+	done <"$BATS_FILE_TMPDIR/pids"
+	ip netns del "$WORLD" 2>/dev/null || true
+	ip netns del "$INSIDE" 2>/dev/null || true
+	suite_teardown_file
+}
+
+setup() {
+	suite_setup
+	umask 022
+	edit --arg net "/run/netns/$INSIDE" '(.linux.namespaces[] | select(.type == "network")) += {path: $net}'
+	mkdir -p "$ROOTFS/etc"
+	cp "$(net_client)" "$ROOTFS/bin/net-client"
+	echo "nameserver $SERVER" >"$ROOTFS/etc/resolv.conf"
+}
+
+teardown() {
+	suite_teardown
+}
+
+# allow RULE...: the policy's egress.allow.
+allow() {
+	POLICY=$T/policy.json
+	printf '{"version": 1, "profiles": {"default": {"egress": {"allow": [%s]}}}}\n' "$(IFS=, && echo "$*")" >"$POLICY"
+	chmod 600 "$POLICY"
+	AGENTRUN_FLAGS="--policy $POLICY"
+}
+
+# inside SCRIPT: its output and exit code, from within a container.
+inside() {
+	sh_args "$1"
+	run_container
+}
+
+# asked NAME: whether the name server outside was asked for it since the start of the test.
+asked() {
+	grep -q "^$1 " "$BATS_FILE_TMPDIR/dns.err"
+}
+
+log_has() {
+	grep -h "$1" /var/log/agentrun/*-"$(log_root)".jsonl | grep -q "$2"
+}
+
+@test "nothing leaves by default, and the refusal comes at once" {
+	local begin=$EPOCHREALTIME
+	inside "net-client get $ALLOWED 8080"
+	exits 1 "$REFUSED"
+	[ $((${EPOCHREALTIME/./} - ${begin/./})) -lt 2000000 ]
+	log_has '"egress-denied"' "\"address\":\"$ALLOWED\""
+}
+
+@test "by default no name resolves, at once, and no question leaves" {
+	inside 'net-client resolve quiet.test'
+	exits 1 'unknown name'
+	! asked quiet.test
+	log_has '"egress-denied"' '"name":"quiet.test"'
+}
+
+@test "an address and port that the policy names, and no other" {
+	allow "{\"cidr\": \"$ALLOWED/32\", \"ports\": [8080], \"protocol\": \"tcp\"}"
+	inside "net-client get $ALLOWED 8080; net-client get $ALLOWED 80; net-client get $OTHER 8080"
+	exits 1 "outside
+$REFUSED
+$REFUSED"
+}
+
+@test "a name that the policy names, by its address for as long as it lives" {
+	allow '{"host": "good.test", "ports": [8080]}'
+	inside "net-client name good.test 8080; net-client name good.test 80; net-client name bad.test 8080; net-client get $OTHER 8080"
+	exits 1 "outside
+$REFUSED
+unknown name
+$REFUSED"
+	asked good.test
+	! asked bad.test
+	log_has '"type":"name"' good.test
+}
+
+@test "an address that was not looked up is closed, even if its name is allowed" {
+	allow '{"host": "good.test", "ports": [8080]}'
+	inside "net-client get $ALLOWED 8080"
+	exits 1 "$REFUSED"
+}
+
+@test "suffixes do not confuse: sub.good.test and evilgood.test" {
+	allow '{"host": "*.good.test", "ports": [8080]}'
+	inside 'net-client resolve evilgood.test; net-client resolve good.test'
+	exits 1 $'unknown name\nunknown name'
+	! asked evilgood.test
+}
+
+@test "an allowed name cannot open metadata or private addresses" {
+	allow '{"host": "meta.test"}' '{"host": "inner.test"}'
+	inside 'net-client resolve meta.test; net-client resolve inner.test'
+	exits 1 $'no address\nno address'
+	log_has '"egress-denied"' 169.254.169.254
+}
+
+@test "loopback inside works" {
+	inside 'mkdir -p /w; echo local >/w/index.html; httpd -p 127.0.0.1:8000 -h /w; net-client get 127.0.0.1 8000'
+	exits 0 local
+}
+
+@test "who comes from outside is answered under deny-all, and exec is bound as well" {
+	sh_args 'mkdir -p /w; echo served >/w/index.html; httpd -f -p 8000 -h /w'
+	call run --detach --bundle "$BUNDLE" "$ID"
+	works
+	local i
+	for ((i = 0; i < 50; i++)); do
+		output=$(ip netns exec "$WORLD" "$(net_client)" get "$HERE" 8000 || true)
+		[ "$output" != served ] || break
+		sleep 0.1
+	done
+	[ "$output" = served ]
+	call exec "$ID" net-client get "$ALLOWED" 8080
+	exits 1 "$REFUSED"
+}
+
+@test "two containers in one network have each its own rules" {
+	args sleep 300
+	call run --detach --bundle "$BUNDLE" "$ID"
+	works
+	allow "{\"cidr\": \"$ALLOWED/32\", \"ports\": [8080]}"
+	edit '.linux.cgroupsPath += "-b"'
+	call run --detach --bundle "$BUNDLE" "$ID-b"
+	works
+	call exec "$ID" net-client get "$ALLOWED" 8080
+	exits 1 "$REFUSED"
+	call exec "$ID-b" net-client get "$ALLOWED" 8080
+	exits 0 outside
+}
+
+@test "the death of the monitor opens nothing" {
+	allow '{"host": "good.test", "ports": [8080]}'
+	sh_args "trap '' TERM; net-client name good.test 8080 >/first; touch /ready; while :; do net-client get $OTHER 8080 | grep outside >>/late; done"
+	call run --detach --bundle "$BUNDLE" "$ID"
+	works
+	local i
+	for ((i = 0; i < 50; i++)); do
+		[ ! -e "$ROOTFS/ready" ] || break
+		sleep 0.1
+	done
+	[ "$(cat "$ROOTFS/first")" = outside ]
+	pkill -KILL -P "$(jq -r .supervisorPid "$ROOT/$ID/state.json")"
+	sleep 0.5
+	[ "$(rt state "$ID" | jq -r .status)" = stopped ]
+	[ ! -s "$ROOTFS/late" ]
+}
+
+@test "a network socket is not taken in as a standard stream" {
+	exec 8<>/dev/udp/127.0.0.1/9
+	status=0
+	"$AGENTRUN" --root "$ROOT" --log "$LOG" --log-format json run --bundle "$BUNDLE" "$ID" <&8 2>"$T/stderr" 3>&- || status=$?
+	exec 8>&-
+	[ "$status" -ne 0 ]
+	grep -q 'descriptor 0 is a network socket' "$T/stderr"
+}
+
+@test "an annotation can take rules away, and adds none" {
+	allow "{\"cidr\": \"$ALLOWED/32\", \"ports\": [8080]}" "{\"cidr\": \"$OTHER/32\", \"ports\": [8080]}"
+	edit --arg v "$ALLOWED/32:8080" '.annotations["org.agentrun.egress.allow"] = $v'
+	inside "net-client get $ALLOWED 8080; net-client get $OTHER 8080"
+	exits 1 "outside
+$REFUSED"
+	edit '.annotations["org.agentrun.egress.allow"] = "198.51.100.1/32:80"'
+	run_container
+	fails 1 egress
+}
+
+@test "raw, packet and vsock sockets are not had" {
+	inside 'ping -c 1 -W 1 127.0.0.1 >/dev/null 2>&1 || echo raw; arping -c 1 -I eth0 93.184.216.1 >/dev/null 2>&1 || echo packet'
+	exits 0 $'raw\npacket'
+}

@@ -149,6 +149,7 @@ int cgroup_scope_name(const char *path, const char *id, bool user, struct arena 
 	r = cgroup_scope_slices(ret->is_slice ? ret->unit : field[0], arena, slices, &n, err);
 	if (r < 0)
 		return r;
+	buf_adds(&folder, "");
 	for (i = 0; i < n; i++)
 		buf_addf(&folder, "/%s", slices[i]);
 	if (!ret->is_slice)

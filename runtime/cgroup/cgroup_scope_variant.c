@@ -83,27 +83,51 @@ static bool number_fits(char signature, const char *text)
 	return false;
 }
 
+static const struct type *type_find(const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < ELEMENTSOF(types); i++)
+		if (str_eq(word, types[i].word))
+			return &types[i];
+	return NULL;
+}
+
+static int next_word(struct variant *v, char **ret)
+{
+	size_t len = strcspn(v->p, " \t\n,]'\"");
+
+	*ret = arena_strndup(v->arena, v->p, len);
+	v->p += len;
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* "5", "uint64 5", "true", "'text'" */
 static int scalar_value(struct variant *v)
 {
-	size_t len, i;
+	const struct type *type;
 	char *word;
+	int r;
 
 	if (*v->p == '\'' || *v->p == '"')
 		return string_value(v);
-	len = strcspn(v->p, " \t\n,]");
-	word = arena_strndup(v->arena, v->p, len);
-	if (!word)
-		return -ENOMEM;
-	v->p += len;
+	r = next_word(v, &word);
+	if (r < 0)
+		return r;
+	type = type_find(word);
+	if (type) {
+		if (!type_set(v, type->signature))
+			return -EINVAL;
+		skip_blanks(v);
+		if (*v->p == '\'' || *v->p == '"')
+			return string_value(v);
+		r = next_word(v, &word);
+		if (r < 0)
+			return r;
+	}
 	if (str_eq(word, "true") || str_eq(word, "false")) {
 		v->values[v->n++] = word;
 		return type_set(v, 'b') ? 0 : -EINVAL;
-	}
-	for (i = 0; i < ELEMENTSOF(types); i++) {
-		if (!str_eq(word, types[i].word))
-			continue;
-		skip_blanks(v);
-		return type_set(v, types[i].signature) && *v->p ? scalar_value(v) : -EINVAL;
 	}
 	/* GVariant's type of a bare number. */
 	if (!v->signature)

@@ -157,18 +157,57 @@ static int systemd_create(struct cgroup *cg, const struct cgroup_request *req,
 	return r < 0 ? r : folders_make(cg, err);
 }
 
+/* The file that is more exact than the property: systemd rounds up to whole percents. */
+struct quota {
+	const char *file;
+	int dir;
+	char text[64];
+};
+
+static void quota_read(const struct cgroup *cg, struct quota *q)
+{
+	const struct cgroup_dir *d = cgroup_dir_find(cg, "cpu");
+
+	q->file = d ? "cpu.cfs_quota_us" : "cpu.max";
+	if (!d)
+		d = cgroup_dir_find(cg, "");
+	q->dir = d ? cgroup_open_dir(d->path) : -EBADF;
+	q->text[0] = '\0';
+	if (q->dir >= 0 && cgroup_read(q->dir, q->file, q->text, sizeof(q->text)) < 0)
+		q->text[0] = '\0';
+}
+
+static int quota_restore(struct quota *q, struct error *err)
+{
+	_cleanup_close_ int dir = q->dir;
+	char now[64];
+	int r = 0;
+
+	if (q->text[0] && cgroup_read(dir, q->file, now, sizeof(now)) >= 0 && !str_eq(now, q->text))
+		r = cgroup_write(dir, q->file, q->text);
+	return r < 0 ? error_set(err, r, "write \"%s\" to %s again", q->text, q->file) : 0;
+}
+
+/* systemd writes all its limits again, not only the new ones. */
 static int systemd_announce(const struct cgroup *cg, const struct cgroup_writes *writes,
 			    struct error *err)
 {
 	_cleanup_cgroup_peer_ struct cgroup_peer *peer = NULL;
 	_cleanup_cgroup_props_ struct cgroup_props props = CGROUP_PROPS_NULL;
-	int r;
+	struct error ignored = ERROR_NULL;
+	struct quota quota;
+	int r, k;
 
 	r = cgroup_props_limits(&props, writes, err);
 	if (r < 0 || props.n == 0)
 		return r;
 	r = cgroup_peer_start(cg->user_scope, &peer, err);
-	return r < 0 ? r : cgroup_peer_call(peer, CGROUP_SCOPE_SET, cg->scope, NULL, &props, NULL, err);
+	if (r < 0)
+		return r;
+	quota_read(cg, &quota);
+	r = cgroup_peer_call(peer, CGROUP_SCOPE_SET, cg->scope, NULL, &props, NULL, err);
+	k = quota_restore(&quota, r < 0 ? &ignored : err);
+	return r < 0 ? r : k;
 }
 
 static bool any_folder(const struct cgroup *cg)

@@ -242,38 +242,6 @@ static void reset_failed(struct systemd *s, const char *unit)
 				 "ResetFailedUnit", NULL, NULL, "s", unit);
 }
 
-static int scope_message(struct systemd *s, const char *unit, const char *slice,
-			 const struct cgroup_props *props, sd_bus_message **ret, struct error *err)
-{
-	/* 0: the sender of this message, as the kernel names it to systemd. */
-	const char *const self = "0";
-	_cleanup_message_ sd_bus_message *m = NULL;
-	int r;
-
-	r = sd_bus_message_new_method_call(s->bus, &m, SYSTEMD_NAME, SYSTEMD_PATH, SYSTEMD_MANAGER,
-					   "StartTransientUnit");
-	if (r >= 0)
-		r = sd_bus_message_append(m, "ss", unit, "fail");
-	if (r >= 0)
-		r = sd_bus_message_open_container(m, 'a', "(sv)");
-	if (r >= 0)
-		r = systemd_prop_append(m, "Slice", "s", &slice, 1);
-	if (r >= 0)
-		r = systemd_prop_append(m, "PIDs", "au", &self, 1);
-	if (r < 0)
-		return error_set(err, r, "compose the start of %s", unit);
-	r = systemd_props_append(s, m, props, err);
-	if (r < 0)
-		return r;
-	r = sd_bus_message_close_container(m);
-	if (r >= 0)
-		r = sd_bus_message_append(m, "a(sa(sv))", 0);
-	if (r < 0)
-		return error_set(err, r, "compose the start of %s", unit);
-	*ret = take_ptr(m);
-	return 0;
-}
-
 /* 1: a unit of that name is there and about to vanish. */
 static int scope_try(struct systemd *s, const char *unit, const char *slice,
 		     const struct cgroup_props *props, struct error *err)
@@ -283,7 +251,7 @@ static int scope_try(struct systemd *s, const char *unit, const char *slice,
 	char state[32];
 	int r;
 
-	r = scope_message(s, unit, slice, props, &m, err);
+	r = systemd_scope_message(s, unit, slice, props, &m, err);
 	if (r < 0)
 		return r;
 	r = sd_bus_call(s->bus, m, 0, &e, &reply);

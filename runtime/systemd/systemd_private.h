@@ -40,5 +40,8 @@ int systemd_props_append(struct systemd *s, sd_bus_message *m, const struct cgro
 /* One (sv) with a string or boolean. */
 int systemd_prop_append(sd_bus_message *m, const char *name, const char *signature,
 			const char *const *values, size_t n);
+/* systemd_scope.c: the whole call that starts a scope with its sender in it. */
+int systemd_scope_message(struct systemd *s, const char *unit, const char *slice,
+			  const struct cgroup_props *props, sd_bus_message **ret, struct error *err);
 /* systemd_bus.c */
 int systemd_version(struct systemd *s, unsigned *ret, struct error *err);

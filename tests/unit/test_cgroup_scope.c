@@ -221,6 +221,10 @@ static void test_annotations(void)
 	check_annotation(P "Bad", "1 2", true, "annotation " P "Bad: \"1 2" BAD);
 	check_annotation(P "Bad", "", true, "annotation " P "Bad: \"" BAD);
 	check_annotation(P "Bad", "1.5", true, "annotation " P "Bad: \"1.5" BAD);
+	check_annotation(P "Documentation", "string 'a'", false, "Documentation=s:a;");
+	check_annotation(P "Bad", "uint32 uint32 1", true, "annotation " P "Bad: \"uint32 uint32 1" BAD);
+	check_annotation(P "Bad", "uint32 'a'", true, "annotation " P "Bad: \"uint32 'a'" BAD);
+	check_annotation(P "Bad", "string 5", true, "annotation " P "Bad: \"string 5" BAD);
 	check_annotation(P "Bad", "handle 1", true, "annotation " P "Bad: \"handle 1" BAD);
 }
 

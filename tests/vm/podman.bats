@@ -10,6 +10,12 @@ setup_file() {
 
 setup() {
 	NAME=vm-$BATS_TEST_NUMBER
+	FLAGS=()
+	if [ "$(id -u)" -ne 0 ]; then
+		# an ordinary user cannot have device programs, and must say that he does without
+		echo '{"version": 1, "profiles": {"default": {"devices": {"accept": ["none"]}}}}' >"$BATS_TEST_TMPDIR/policy.json"
+		FLAGS=(--runtime-flag "policy=$BATS_TEST_TMPDIR/policy.json")
+	fi
 }
 
 teardown() {
@@ -17,7 +23,7 @@ teardown() {
 }
 
 engine() {
-	podman --cgroup-manager "${MANAGER:-cgroupfs}" --runtime agentrun "$@"
+	podman --cgroup-manager "${MANAGER:-systemd}" --runtime agentrun "${FLAGS[@]}" "$@"
 }
 
 container() {
@@ -96,13 +102,27 @@ inside() {
 }
 
 @test "podman: without cgroups" {
+	# without cgroups there is no limit, which the policy demands
+	FLAGS=(--runtime-flag profile=passthrough)
 	container --cgroups disabled busybox echo ran
 	[ "$status" -eq 0 ]
 	[ "$output" = ran ]
 }
 
-@test "podman: the systemd cgroup manager" {
-	MANAGER=systemd
+@test "podman: the scope is where podman wants it, and goes with the container" {
+	background --memory 64m busybox sleep 1000
+	local cgroup top=/machine.slice
+	cgroup=$(sed -n 's/^0:://p' "/proc/$(podman inspect --format '{{.State.Pid}}' "$NAME")/cgroup")
+	[ "$(id -u)" -eq 0 ] || top=/user.slice/user-1000.slice/user@1000.service/user.slice
+	[[ $cgroup = "$top"/libpod-*.scope ]]
+	[ "$(cat "/sys/fs/cgroup$cgroup/memory.max")" = 67108864 ]
+	engine rm --force --time 0 "$NAME" >/dev/null
+	[ ! -e "/sys/fs/cgroup$cgroup" ]
+}
+
+@test "podman: the cgroupfs manager" {
+	[ "$(id -u)" -eq 0 ] || skip "gives an ordinary user no cgroups"
+	MANAGER=cgroupfs
 	container --memory 64m busybox cat /sys/fs/cgroup/memory.max
 	[ "$status" -eq 0 ]
 	[ "$output" = 67108864 ]

@@ -174,3 +174,81 @@ device_programs() {
 	[[ $errors = *[mM]"emory"* ]]
 	clean
 }
+
+@test "v2: idle processors, weight and burst" {
+	edit '.linux.resources.cpu = {idle: 1, shares: 512}'
+	start_sleeper
+	[ "$(value cpu.idle)" = 1 ]
+	call update --cpu-idle 0 "$ID"
+	works
+	[ "$(value cpu.idle)" = 0 ]
+	call update --cpu-share 2048 "$ID"
+	works
+	[ "$(value cpu.weight)" = 174 ]
+}
+
+@test "v2: an update counts swap from the limits in force" {
+	edit '.linux.resources.memory = {limit: 67108864, swap: 134217728}'
+	start_sleeper
+	[ "$(value memory.swap.max)" = 67108864 ]
+	# the sum stays
+	call update --memory 100663296 "$ID"
+	works
+	[ "$(value memory.max) $(value memory.swap.max)" = "100663296 33554432" ]
+	call update --memory-swap -1 "$ID"
+	works
+	[ "$(value memory.max) $(value memory.swap.max)" = "100663296 max" ]
+	call update --memory -1 "$ID"
+	works
+	[ "$(value memory.max) $(value memory.swap.max)" = "max max" ]
+}
+
+@test "v2: below a threaded cgroup" {
+	mkdir -p "$V2/domain/threads"
+	echo threaded >"$V2/domain/threads/cgroup.type"
+	mkdir "$V2/domain/other"
+	edit --arg c "$CGROUP/domain/other" '.linux.cgroupsPath = $c | del(.linux.resources)'
+	run_container
+	fails 1 "invalid domain"
+	edit --arg c "$CGROUP/domain/threads/below" '.linux.cgroupsPath = $c'
+	run_container
+	fails 1 "threaded"
+	[ ! -e "$V2/domain/threads/below" ]
+}
+
+@test "v2: everything in it is killed at once, also what it forks" {
+	edit 'del(.linux.namespaces[] | select(.type == "pid"))
+		| .mounts |= map(select(.destination != "/proc")) | .linux.maskedPaths = [] | .linux.readonlyPaths = []'
+	sh_args 'while :; do (while :; do sleep 0.01; done) & sleep 0.2; done'
+	start_container
+	sleep 2
+	[ "$(wc -l <"$V2/cgroup.procs")" -gt 2 ]
+	call kill --all "$ID" KILL
+	works
+	wait_for 60 has_status stopped
+	[ "$(cat "$V2/cgroup.procs")" = "" ]
+	call delete "$ID"
+	works
+	clean
+}
+
+@test "v2: statistics have pressure, and a paused container can be killed" {
+	start_sleeper
+	call events --stats "$ID"
+	works
+	[ "$(jq -r '.data.cpu.psi.full.avg10, .data.memory.psi.some.total, .data.blkio.psi.some.avg300' <<<"$output" | grep -c '^[0-9]')" = 3 ]
+	call pause "$ID"
+	works
+	call kill "$ID" KILL
+	works
+	wait_for 60 has_status stopped
+	call delete "$ID"
+	works
+}
+
+@test "v2: a message queue folder belongs to the root of the user namespace" {
+	in_user_namespace
+	args stat -c %u:%g /dev/mqueue
+	run_container
+	works 0:0
+}

@@ -94,6 +94,11 @@ def names(lane):
             f"{cache()}/snapshot-{lane}-{snapshot}")
 
 
+def cached(lane):
+    """Whether the lane's machine, as it would be built now, is there, and can run here."""
+    return bool(shutil.which(machine.QEMU) and shutil.which("qemu-img")) and os.path.isdir(names(lane)[2])
+
+
 @contextlib.contextmanager
 def _locked(path, how):
     with open(path, "a") as file:

@@ -22,8 +22,7 @@
 #include "util/cleanup.h"
 #include "util/str.h"
 
-#define RUN_DIR	  "/run/agentrun"
-#define LOCK_FILE EGRESS_BPF_DIR ".lock"
+#define RUN_DIR "/run/agentrun"
 /* Two builds on one machine do not take away each other's pins all the time. */
 #define OLD_SECONDS 86400
 
@@ -137,23 +136,20 @@ static void remove_old(int bpffs)
 
 int egress_prepare(struct error *err)
 {
-	_cleanup_close_ int lock = -EBADF, bpffs = -EBADF;
+	_cleanup_close_ int bpffs = -EBADF;
 	struct stat st;
 	int r;
 
 	if (mkdir(RUN_DIR, 0711) < 0 && errno != EEXIST)
 		return error_set(err, -errno, "make %s", RUN_DIR);
-	lock = open(LOCK_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (lock < 0)
-		return error_set(err, -errno, "open %s", LOCK_FILE);
-	if (flock(lock, LOCK_EX) < 0)
-		return error_set(err, -errno, "lock %s", LOCK_FILE);
 	r = ebpf_fs_mount(EGRESS_BPF_DIR, err);
 	if (r < 0)
 		return r;
 	bpffs = open(EGRESS_BPF_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (bpffs < 0)
 		return error_set(err, -errno, "open %s", EGRESS_BPF_DIR);
+	if (flock(bpffs, LOCK_EX) < 0)
+		return error_set(err, -errno, "lock %s", EGRESS_BPF_DIR);
 	if (stat(egress_pin_dir, &st) == 0)
 		return 0;
 	r = load_and_pin(bpffs, err);

@@ -37,8 +37,8 @@ int ebpf_map_max_entries(int map, uint32_t *ret);
 int ebpf_map_freeze(int map);
 
 /*
- * Mounts a bpffs at path (0700, made when missing), if there is none. For one caller at a
- * time: two would mount twice.
+ * Mounts a bpffs at path (0700, made when missing), if there is none. Others may do so at the
+ * same time; PATH.lock keeps them apart.
  */
 int ebpf_fs_mount(const char *path, struct error *err);
 

@@ -284,6 +284,21 @@ uring_here() {
 	op EPERM tcp 10.99.0.1 9000
 }
 
+@test "the programs as older kernels get them refuse and reply, too" {
+	"$BUILT/egress-tool" old "$C"
+	"$BUILT/egress-tool" prove "$C"
+	matrix EPERM 10.99.0.1 fd99::1
+	start_server "$IN" :: 7000 -c "$C"
+	local o
+	for o in tcp udp udpsend bigudp; do
+		run "$BUILT/egress-op" -n "$OUT" $o 10.99.0.2 7000
+		[ "$status" -eq 0 ] || { echo "$o: $output"; false; }
+		run "$BUILT/egress-op" -n "$OUT" $o fd99::2 7000
+		[ "$status" -eq 0 ] || { echo "$o v6: $output"; false; }
+	done
+	op EPERM udpsend 10.99.0.1 9000
+}
+
 @test "a datagram server may answer from a second socket" {
 	deny
 	"$BUILT/egress-op" -c "$C" -n "$IN" second 10.99.0.2 7050 >"$BATS_TEST_TMPDIR/second" 3>&- &

@@ -5,6 +5,7 @@
  *   egress-tool deny|prove CGROUP [host]
  *   egress-tool status|revoke CGROUP
  *   egress-tool update CGROUP RULE...
+ *   egress-tool old CGROUP		the shared set as loaded before Linux 6.15
  *   egress-tool monitor CGROUP [host] [RULE...|none]      none: private without ranges
  *
  * RULE: CIDR[,tcp|,udp][,metadata][,PORT[-PORT]]...
@@ -19,6 +20,9 @@
 #include <unistd.h>
 
 #include "egress/egress.h"
+#include "egress/egress_deny.skel.h"
+#include "egress/egress_sets.h"
+#include "os/ebpf.h"
 #include "os/creds.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
@@ -261,6 +265,34 @@ static int status(int cgroup, struct error *err)
 	return r;
 }
 
+/* Peers by socket, since packet programs cannot ask for their network namespace there. */
+static int old(int cgroup, struct error *err)
+{
+	struct egress_deny *s = egress_deny__open();
+	struct egress_state state = { .flags = 0 };
+	uint64_t id = 0;
+	int r;
+
+	s->rodata->has_netns_cookie = 0;
+	r = EBPF_LOAD(egress_deny, s, err);
+	if (r == 0) {
+		const int progs[EGRESS_PROGRAMS] = {
+			s->progs.egdeny_egress.prog_fd,	  s->progs.egdeny_ingress.prog_fd,
+			s->progs.egdeny_socket.prog_fd,	  s->progs.egdeny_sockops.prog_fd,
+			s->progs.egdeny_connect4.prog_fd, s->progs.egdeny_connect6.prog_fd,
+			s->progs.egdeny_sendmsg4.prog_fd, s->progs.egdeny_sendmsg6.prog_fd,
+			s->progs.egdeny_recvmsg4.prog_fd, s->progs.egdeny_recvmsg6.prog_fd,
+			s->progs.egdeny_peer4.prog_fd,	  s->progs.egdeny_peer6.prog_fd,
+		};
+
+		r = egress_set_attach(cgroup, progs, err);
+	}
+	if (r == 0)
+		r = egress_cgroup_id(cgroup, &id, err);
+	state.cgroup = id;
+	return r < 0 ? r : ebpf_map_update(s->maps.states.map_fd, &id, &state, BPF_EXIST);
+}
+
 int main(int argc, char **argv)
 {
 	struct error err = ERROR_NULL;
@@ -287,6 +319,8 @@ int main(int argc, char **argv)
 		r = egress_deny(cgroup, flags, &err);
 	else if (str_eq(what, "prove"))
 		r = egress_prove(cgroup, flags, &err);
+	else if (str_eq(what, "old"))
+		r = old(cgroup, &err);
 	else if (str_eq(what, "status"))
 		r = status(cgroup, &err);
 	else if (str_eq(what, "revoke"))

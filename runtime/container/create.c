@@ -322,6 +322,8 @@ int container_run(const struct container_env *env, const struct container_create
 		else if (!opt->detach)
 			r = process_wait_foreground(&c.launch.ref, c.master_fd, &c.notify, &status, err);
 		if (r == 0 && !opt->detach && !opt->keep)
+			r = supervise_await_end(c.dir_fd, c.proc_fd, c.record, err);
+		if (r == 0 && !opt->detach && !opt->keep)
 			r = container_release(c.root_fd, opt->id, c.record, &c.cgroup, c.spec, &cleanup);
 		if (r < 0 && cleanup.code < 0)
 			*err = cleanup;

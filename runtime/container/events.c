@@ -82,7 +82,7 @@ static int emit_exit(struct container_handle *h, container_event_fn fn, void *ar
 	_cleanup_free_ char *json = NULL;
 	int r;
 
-	r = supervise_await_end(h->proc_fd, h->view.record, err);
+	r = supervise_await_end(h->dir_fd, h->proc_fd, h->view.record, err);
 	if (r == 0)
 		r = life_exit_read(h->dir_fd, &h->view, err);
 	if (r < 0 || !h->view.exit)

@@ -252,7 +252,7 @@ int container_delete(const struct container_env *env, const char *id, bool force
 	r = handle_kill_all(&h, err);
 	/* It writes the last records. */
 	if (r == 0)
-		r = supervise_await_end(h.proc_fd, h.view.record, err);
+		r = supervise_await_end(h.dir_fd, h.proc_fd, h.view.record, err);
 	if (r < 0)
 		return r;
 	life_log_delete(h.view.record, force);

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -171,23 +172,35 @@ void supervise_close(struct link *l)
 		(void)close(take_fd(&l->fd));
 }
 
-int supervise_await_end(int proc_fd, const struct state_record *rec, struct error *err)
+/* Its end, or that of its work: the connection closes, or there is nobody to connect to. */
+static int await_close(int fd)
 {
-	struct pidref ref = PIDREF_NULL;
+	struct pollfd p = { .fd = fd, .events = 0 };
 	int r;
 
-	if (rec->supervisor_pid == 0)
+	do
+		r = poll(&p, 1, END_TIMEOUT_MS);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : r == 0 ? -ETIMEDOUT : 0;
+}
+
+int supervise_await_end(int dir_fd, int proc_fd, const struct state_record *rec, struct error *err)
+{
+	struct pidref ref = PIDREF_NULL;
+	struct link l = LINK_NULL;
+	int r;
+
+	if (rec->supervisor_pid == 0 || supervise_open(dir_fd, &l, err) < 0)
 		return 0;
+	r = await_close(l.fd);
+	supervise_close(&l);
+	if (r != -ETIMEDOUT)
+		return r < 0 ? error_set(err, r, "wait for the end of %s", WHO) : 0;
 	r = pidref_open(proc_fd, rec->supervisor_pid, rec->supervisor_start, &ref, err);
-	if (r == PIDREF_E_GONE)
-		return 0;
-	if (r < 0)
-		return r;
+	if (r != 0)
+		return r < 0 ? r : 0;
+	(void)pidref_signal(&ref, SIGKILL);
 	r = pidref_wait_exit(&ref, END_TIMEOUT_MS);
-	if (r == -ETIMEDOUT) {
-		(void)pidref_signal(&ref, SIGKILL);
-		r = pidref_wait_exit(&ref, END_TIMEOUT_MS);
-	}
 	pidref_done(&ref);
-	return r < 0 ? error_set(err, r, "wait for the end of %s", WHO) : 0;
+	return r < 0 ? error_set(err, r, "end %s, which does not end by itself", WHO) : 0;
 }

@@ -39,4 +39,4 @@ int supervise_ask(struct link *l, struct link_msg *msg, const int *fds, size_t n
 int supervise_tell(int dir_fd, struct link_msg *msg, struct link_msg *ret, struct error *err);
 void supervise_close(struct link *l);
 /* Waits for the end of a container's supervisor, after the container's; ends it when it does not come. */
-int supervise_await_end(int proc_fd, const struct state_record *rec, struct error *err);
+int supervise_await_end(int dir_fd, int proc_fd, const struct state_record *rec, struct error *err);

@@ -190,6 +190,13 @@ static void wind_up(struct sup *s)
 		sup_kill_container(s, EXIT_REASON_POLICY, "the supervisor ended");
 	if (s->monitor.fd >= 0)
 		(void)close(take_fd(&s->monitor.fd));
+	/* Who waits for our end waits for this: nothing of ours is written to the folder any more. */
+	if (s->dir_fd >= 0)
+		(void)unlinkat(s->dir_fd, LINK_CONTROL_FILE, 0);
+	while (s->clients)
+		sup_client_done(s->clients);
+	if (s->listen_source.fd >= 0)
+		(void)close(take_fd(&s->listen_source.fd));
 }
 
 int main(void)

@@ -222,7 +222,6 @@ int sup_finish(struct sup *s, struct error *err)
 	int r;
 
 	s->ending = true;
-	(void)unlinkat(s->dir_fd, LINK_CONTROL_FILE, 0);
 	if (s->monitor.fd < 0) {
 		evloop_stop(&s->loop);
 		return 0;

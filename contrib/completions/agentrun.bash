@@ -14,6 +14,9 @@ _agentrun_options()
 			--status-fd --page-server --file-locks --pre-dump --manage-cgroups-mode --empty-ns \
 			--auto-dedup --help -h"
 		;;
+	commit)
+		echo "--path -p --dry-run -n --force -f --undo --help -h"
+		;;
 	create)
 		echo "--bundle -b --config -f --console-socket --pidfd-socket --pid-file --no-pivot \
 			--no-new-keyring --no-subreaper --preserve-fds --help -h"
@@ -65,9 +68,15 @@ _agentrun_options()
 	resume)
 		echo "--help -h"
 		;;
+	rollback)
+		echo "--path -p --discard --help -h"
+		;;
 	run)
 		echo "--bundle -b --config -f --detach -d --keep --console-socket --pidfd-socket --pid-file \
 			--no-pivot --no-new-keyring --no-subreaper --preserve-fds --help -h"
+		;;
+	snapshot)
+		echo "--comment -m --list -l --json --remove --help -h"
 		;;
 	spec)
 		echo "--bundle -b --rootless --help -h"
@@ -196,7 +205,7 @@ _agentrun()
 	fi
 	case $command:$positionals in
 	:*)
-		mapfile -t COMPREPLY < <(compgen -W "audit checkpoint create delete diff events exec explain features kill list pause policy ps restore resume run spec start state update" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "audit checkpoint commit create delete diff events exec explain features kill list pause policy ps restore resume rollback run snapshot spec start state update" -- "$cur")
 		;;
 	audit:0)
 		mapfile -t COMPREPLY < <(compgen -W "list log follow show replay verify" -- "$cur")

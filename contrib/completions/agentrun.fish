@@ -4,7 +4,7 @@ function __agentrun_ids
 	agentrun list -q 2>/dev/null
 end
 
-set -l commands audit checkpoint create delete diff events exec explain features kill list pause policy ps restore resume run spec start state update
+set -l commands audit checkpoint commit create delete diff events exec explain features kill list pause policy ps restore resume rollback run snapshot spec start state update
 
 complete -c agentrun -f
 
@@ -26,6 +26,7 @@ complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -s h -l help
 # commands
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a audit -d 'show what containers did, and check that the record is whole'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a checkpoint -d 'save a running container to disk (not in this build)'
+complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a commit -d 'let the changes of a session reach the original'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a create -d 'prepare a container; start runs its program'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a delete -d 'remove a container'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a diff -d 'show what a session changed'
@@ -40,7 +41,9 @@ complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a pause -d 
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a ps -d 'list the processes of a container'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a restore -d 'continue a container saved by checkpoint (not in this build)'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a resume -d 'let a paused container go on'
+complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a rollback -d 'take a session back to a snapshot or its start'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a run -d 'create and start a container'
+complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a snapshot -d 'name the present state of a session'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a spec -d 'write a default config.json'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a start -d 'run the program of a created container'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a state -d 'print the state of a container as JSON'
@@ -67,6 +70,14 @@ complete -c agentrun -n '__fish_seen_subcommand_from checkpoint' -l manage-cgrou
 complete -c agentrun -n '__fish_seen_subcommand_from checkpoint' -l empty-ns -x -d 'leave a namespace\'s content out; may be repeated'
 complete -c agentrun -n '__fish_seen_subcommand_from checkpoint' -l auto-dedup -d 'drop pages that a later dump replaces'
 complete -c agentrun -n '__fish_seen_subcommand_from checkpoint' -s h -l help -d 'print this help'
+
+# commit
+complete -c agentrun -n '__fish_seen_subcommand_from commit' -a '(__agentrun_ids)' -d container
+complete -c agentrun -n '__fish_seen_subcommand_from commit' -s p -l path -r -d 'only what is at PATH in the container, and below'
+complete -c agentrun -n '__fish_seen_subcommand_from commit' -s n -l dry-run -d 'say what would be done, and what speaks against it'
+complete -c agentrun -n '__fish_seen_subcommand_from commit' -s f -l force -d 'also over what others have changed, and what is dangerous'
+complete -c agentrun -n '__fish_seen_subcommand_from commit' -l undo -d 'take the last commit back'
+complete -c agentrun -n '__fish_seen_subcommand_from commit' -s h -l help -d 'print this help'
 
 # create
 complete -c agentrun -n '__fish_seen_subcommand_from create' -s b -l bundle -x -a "(__fish_complete_directories)" -d 'folder with config.json and the root filesystem (default: .)'
@@ -170,6 +181,12 @@ complete -c agentrun -n '__fish_seen_subcommand_from restore' -s h -l help -d 'p
 complete -c agentrun -n '__fish_seen_subcommand_from resume' -a '(__agentrun_ids)' -d container
 complete -c agentrun -n '__fish_seen_subcommand_from resume' -s h -l help -d 'print this help'
 
+# rollback
+complete -c agentrun -n '__fish_seen_subcommand_from rollback' -a '(__agentrun_ids)' -d container
+complete -c agentrun -n '__fish_seen_subcommand_from rollback' -s p -l path -r -d 'only what is at PATH in the container, and below'
+complete -c agentrun -n '__fish_seen_subcommand_from rollback' -l discard -d 'remove a kept session whose container is gone'
+complete -c agentrun -n '__fish_seen_subcommand_from rollback' -s h -l help -d 'print this help'
+
 # run
 complete -c agentrun -n '__fish_seen_subcommand_from run' -s b -l bundle -x -a "(__fish_complete_directories)" -d 'folder with config.json and the root filesystem (default: .)'
 complete -c agentrun -n '__fish_seen_subcommand_from run' -s f -l config -r -F -d 'configuration to use instead of the bundle\'s config.json'
@@ -183,6 +200,14 @@ complete -c agentrun -n '__fish_seen_subcommand_from run' -l no-new-keyring -d '
 complete -c agentrun -n '__fish_seen_subcommand_from run' -l no-subreaper -d 'do not adopt the container\'s orphans'
 complete -c agentrun -n '__fish_seen_subcommand_from run' -l preserve-fds -x -d 'pass descriptors 3 to 3+N-1 on to the container'
 complete -c agentrun -n '__fish_seen_subcommand_from run' -s h -l help -d 'print this help'
+
+# snapshot
+complete -c agentrun -n '__fish_seen_subcommand_from snapshot' -a '(__agentrun_ids)' -d container
+complete -c agentrun -n '__fish_seen_subcommand_from snapshot' -s m -l comment -r -d 'say what it is'
+complete -c agentrun -n '__fish_seen_subcommand_from snapshot' -s l -l list -d 'list the snapshots'
+complete -c agentrun -n '__fish_seen_subcommand_from snapshot' -l json -d 'list them as JSON'
+complete -c agentrun -n '__fish_seen_subcommand_from snapshot' -l remove -d 'remove snapshot NAME'
+complete -c agentrun -n '__fish_seen_subcommand_from snapshot' -s h -l help -d 'print this help'
 
 # spec
 complete -c agentrun -n '__fish_seen_subcommand_from spec' -s b -l bundle -x -a "(__fish_complete_directories)" -d 'folder to write config.json into (default: .)'

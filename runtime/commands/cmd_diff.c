@@ -24,7 +24,7 @@ static int run(struct command_ctx *ctx, void *opts, const struct command_args *a
 
 	if (o->json && o->patch)
 		return error_text(err, -EINVAL, "--json and --patch exclude each other");
-	r = session_open(ctx->env, args->items[0], false, &s, err);
+	r = session_open(ctx->env, args->items[0], &s, err);
 	return r < 0 ? r : snap_diff(&s.snap, args->count > 1 ? args->items[1] : NULL, form, &out, err);
 }
 

@@ -339,7 +339,7 @@ int container_release(int root_fd, const char *id, const struct state_record *re
 			return r;
 	}
 	if (rec && rec->session) {
-		r = session_release(rec->session, err);
+		r = session_release(rec->session, rec->audit_log, err);
 		if (r < 0)
 			return r;
 	}

@@ -18,6 +18,8 @@
 
 #include "util/arena.h"
 #include "util/error.h"
+#include "util/json_write.h"
+#include "util/str.h"
 
 #define SNAP_DIR "/var/lib/agentrun/sessions"
 #define SNAP_LAYERS_MAX 32
@@ -37,6 +39,7 @@ struct snap_record {
 	char *boot;	    /* id of the boot in which dev numbers are valid */
 	struct timespec since; /* what changed in the original later was not seen when the session began */
 	uint64_t size, inodes; /* caps */
+	char *log;  /* name of the container's audit log, once the container is gone; NULL = none */
 	bool keep; /* outlives the container until it is committed or discarded */
 	struct snap_layer *layers;
 	size_t n_layers;
@@ -61,7 +64,8 @@ struct snap {
 };
 #define SNAP_NULL ((struct snap){ .dir_fd = -EBADF, .lock_fd = -EBADF })
 enum snap_conditions {
-	SNAP_E_NOT_FOUND = 1, /* no session there */
+	SNAP_E_NOT_FOUND = 1, /* no session, snapshot, ... there */
+	SNAP_E_CONFLICT = 2,  /* a commit would write over others' changes: nothing was done */
 };
 
 /* A layer while it is being mounted. */
@@ -102,3 +106,62 @@ struct snap_out {
 enum snap_diff_form { SNAP_DIFF_TEXT, SNAP_DIFF_JSON, SNAP_DIFF_PATCH };
 /* What the session changed, all of it or at path (as the container sees it) and below. */
 int snap_diff(const struct snap *s, const char *path, enum snap_diff_form form, const struct snap_out *out, struct error *err);
+
+/* What an operation did. */
+struct snap_report {
+	struct buf text; /* of a dry run, and the conflicts */
+	uint64_t files, bytes;
+	uint64_t skipped; /* places in use or with something else mounted */
+	size_t conflicts;
+};
+void snap_report_done(struct snap_report *r);
+#define _cleanup_snap_report_ _cleanup_(snap_report_done)
+
+/*
+ * The operations below change something: the session is locked, nothing writes to it (its processes are frozen or
+ * gone), and snap_recover() was called. merged: for each layer the overlay of the frozen container, or NULL when it
+ * has stopped.
+ */
+
+/* Finishes what a crash interrupted. force: a commit also over what others have changed since. */
+int snap_recover(const struct snap *s, const int *merged, bool force, struct snap_report *report, struct error *err);
+/* Whether something was interrupted. */
+bool snap_interrupted(const struct snap *s);
+
+struct snap_commit_options {
+	const char *path; /* as the container sees it; NULL = all */
+	bool dry_run, force;
+	/* Called before anything of the originals changes, to record it; a failure stops the commit. May be NULL. */
+	int (*log)(void *arg, uint64_t files, struct error *err);
+	void *log_arg;
+};
+/* Changes into the originals. 0 or SNAP_E_CONFLICT. */
+int snap_commit(const struct snap *s, const struct snap_commit_options *opt, struct snap_report *report, struct error *err);
+/* Takes the last commit back, also one that was interrupted: snap_recover() must not be called before then. */
+int snap_undo(const struct snap *s, bool force, struct snap_report *report, struct error *err);
+/* The container is gone: its session outlives it, and remembers the name of its audit log (may be NULL). */
+int snap_outlive(struct snap *s, const char *log, struct error *err);
+/* The layer of a kept session was committed: what remains is what an undo needs. */
+int snap_finish(struct snap *s, struct error *err);
+/* To a snapshot, or with NULL to the start; all, or what is at path and below. */
+int snap_rollback(const struct snap *s, const char *name, const char *path, const int *merged, struct snap_report *report, struct error *err);
+
+#define SNAP_NAME_MAX	 64
+#define SNAP_COMMENT_MAX 1000
+#define SNAP_TAKEN_MAX	 64 /* snapshots of a session */
+/* Keeps the present state. name NULL: the next number. *ret_name: malloc'ed. -EEXIST. */
+int snap_take(const struct snap *s, const char *name, const char *comment, char **ret_name, struct error *err);
+int snap_take_remove(const struct snap *s, const char *name, struct error *err);
+struct snap_taken {
+	char *name, *comment, *created; /* RFC 3339 */
+	uint64_t bytes; /* on the disk */
+	uint64_t number;
+};
+struct snap_taken_list {
+	struct arena arena;
+	struct snap_taken *items; /* oldest first */
+	size_t n;
+};
+int snap_taken_read(const struct snap *s, struct snap_taken_list *ret, struct error *err);
+void snap_taken_done(struct snap_taken_list *l);
+#define _cleanup_snap_taken_ _cleanup_(snap_taken_done)

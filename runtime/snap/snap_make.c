@@ -34,7 +34,7 @@ static int check_space(int dir_fd, struct error *err)
 }
 
 /* A merged folder's top has the attributes of the upper one. */
-static int make_upper(int mount_fd, size_t index, const struct snap_over *over, struct error *err)
+int snap_upper_make(int mount_fd, size_t index, const struct snap_over *over, struct error *err)
 {
 	_cleanup_close_ int dir_fd = -EBADF, upper_fd = -EBADF;
 	struct stat st;
@@ -113,7 +113,7 @@ static int make_image(int dir_fd, const struct snap_record *rec, const struct sn
 		return error_set(err, -errno, "open the image of the session");
 	r = snap_image_mount(image_fd, true, false, &mount_fd, err);
 	for (i = 0; i < rec->n_layers && r == 0; i++)
-		r = make_upper(mount_fd, i, &overs[i], err);
+		r = snap_upper_make(mount_fd, i, &overs[i], err);
 	if (r < 0)
 		return r;
 	*ret_mount_fd = take_fd(&mount_fd);

@@ -60,3 +60,9 @@ int snap_image_mount(int image_fd, bool fresh, bool readonly, int *ret_mount_fd,
  * mounts where the kernel can; mount_fd is used up otherwise.
  */
 int snap_overlays(int mount_fd, struct snap_over *overs, size_t n, bool attach, struct error *err);
+
+/* snap_make.c: the upper and work folder of a layer, with the top's attributes of the original. */
+int snap_upper_make(int mount_fd, size_t index, const struct snap_over *over, struct error *err);
+
+/* snap_take.c: the image of a snapshot; -ENOENT. */
+int snap_taken_image(const struct snap *s, const char *name, int *ret_fd, struct error *err);

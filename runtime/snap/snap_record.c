@@ -18,7 +18,7 @@
 struct doc {
 	uint64_t version, size, inodes, since_ns;
 	int64_t since;
-	char *id, *root, *boot;
+	char *id, *root, *boot, *log;
 	bool keep;
 	struct json_list layers;
 };
@@ -42,6 +42,7 @@ static const struct json_field doc_fields[] = {
 	{ "sinceNanoseconds", json_get_u64, offsetof(struct doc, since_ns), JSON_REQUIRED, NULL },
 	{ "size", json_get_u64, offsetof(struct doc, size), JSON_REQUIRED, NULL },
 	{ "inodes", json_get_u64, offsetof(struct doc, inodes), JSON_REQUIRED, NULL },
+	{ "auditLog", json_get_string, offsetof(struct doc, log), 0, NULL },
 	{ "keep", json_get_bool, offsetof(struct doc, keep), 0, NULL },
 	{ "layers", json_get_list, offsetof(struct doc, layers), JSON_REQUIRED, &layer_type },
 	{ 0 },
@@ -78,6 +79,8 @@ int snap_record_write(int dir_fd, const struct snap_record *rec, bool durable, s
 	json_u64(w, "sinceNanoseconds", (uint64_t)rec->since.tv_nsec);
 	json_u64(w, "size", rec->size);
 	json_u64(w, "inodes", rec->inodes);
+	if (rec->log)
+		json_string(w, "auditLog", rec->log);
 	json_bool(w, "keep", rec->keep);
 	json_array_begin(w, "layers");
 	for (i = 0; i < rec->n_layers; i++) {
@@ -105,6 +108,7 @@ static int take_doc(const struct doc *doc, struct snap_record *rec, struct error
 	rec->id = doc->id;
 	rec->root = doc->root;
 	rec->boot = doc->boot;
+	rec->log = doc->log;
 	rec->since = (struct timespec){ .tv_sec = doc->since, .tv_nsec = (long)doc->since_ns };
 	rec->size = doc->size;
 	rec->inodes = doc->inodes;

@@ -36,20 +36,9 @@ int snap_paths_add(struct snap_paths *p, const char *path, struct error *err)
 	return 0;
 }
 
-/* As if '/' were less than any other byte: a folder's content follows it directly. */
 static int by_tree(const void *x, const void *y)
 {
-	const unsigned char *a = *(const unsigned char *const *)x, *b = *(const unsigned char *const *)y;
-
-	for (; *a && *a == *b; a++, b++)
-		;
-	if (*a == *b)
-		return 0;
-	if (!*a || !*b)
-		return *a ? 1 : -1;
-	if (*a == '/' || *b == '/')
-		return *a == '/' ? -1 : 1;
-	return *a < *b ? -1 : 1;
+	return snap_tree_order(*(const char *const *)x, *(const char *const *)y);
 }
 
 void snap_paths_sort(struct snap_paths *p)
@@ -87,7 +76,7 @@ static int side_open(int top_fd, const char *path, struct side *ret)
 {
 	int fd = snap_tree_open(top_fd, path, O_PATH);
 
-	if (fd == -ENOENT || fd == -ENOTDIR)
+	if (fd == -ENOENT)
 		return 0;
 	if (fd < 0)
 		return fd;
@@ -202,8 +191,11 @@ static int put_file(struct work *w, const char *path, const struct side *from, c
 	} else {
 		r = snap_object_copy(from->fd, &from->st, dir_fd, w->s->temp, &w->s->bytes, err);
 	}
-	if (r == 0 && renameat(dir_fd, w->s->temp, dir_fd, name) < 0)
-		r = error_set(err, -errno, "rename");
+	if (r == 0 && renameat(dir_fd, w->s->temp, dir_fd, name) < 0) {
+		/* An overlay does not see that both are one file already, and cannot rename them. */
+		if (errno != ESTALE || !link || unlinkat(dir_fd, name, 0) < 0 || renameat(dir_fd, w->s->temp, dir_fd, name) < 0)
+			r = error_set(err, -errno, "rename");
+	}
 	/* rename(2) between two names of one file does nothing. */
 	(void)unlinkat(dir_fd, w->s->temp, 0);
 	return r < 0 ? error_prefix(err, "write %s", path) : 0;

@@ -26,7 +26,10 @@ int snap_tree_open(int top_fd, const char *path, int flags)
 	do
 		fd = sys_openat2(top_fd, *path ? path : ".", &how);
 	while (fd < 0 && (errno == EINTR || errno == EAGAIN));
-	return fd < 0 ? -errno : fd;
+	if (fd >= 0)
+		return fd;
+	/* A link or a file where a folder of the path would be: below it there is nothing. */
+	return (flags & O_PATH) && (errno == ELOOP || errno == ENOTDIR) ? -ENOENT : -errno;
 }
 
 int snap_tree_parent(int top_fd, const char *path, int *ret_fd, const char **ret_name)
@@ -52,8 +55,6 @@ int snap_tree_stat(int top_fd, const char *path, struct stat *ret)
 {
 	_cleanup_close_ int fd = snap_tree_open(top_fd, path, O_PATH);
 
-	if (fd == -ENOTDIR)
-		return -ENOENT;
 	if (fd < 0)
 		return fd;
 	return fstat(fd, ret) < 0 ? -errno : 0;
@@ -69,6 +70,21 @@ bool snap_tree_within(const char *path, const char *dir)
 	const char *rest = str_after(path, dir);
 
 	return !*dir || (rest && (*rest == '\0' || *rest == '/'));
+}
+
+int snap_tree_order(const char *x, const char *y)
+{
+	const unsigned char *a = (const unsigned char *)x, *b = (const unsigned char *)y;
+
+	for (; *a && *a == *b; a++, b++)
+		;
+	if (*a == *b)
+		return 0;
+	if (!*a || !*b)
+		return *a ? 1 : -1;
+	if (*a == '/' || *b == '/')
+		return *a == '/' ? -1 : 1;
+	return *a < *b ? -1 : 1;
 }
 
 static int by_bytes(const void *a, const void *b)

@@ -14,7 +14,10 @@
 #define SNAP_PATH_MAX  4000 /* bytes of a path below a layer's top: room for our own folders above it */
 #define SNAP_NAMES_MAX ((size_t)4000000) /* in one folder */
 
-/* path "" is the top. -errno; -ELOOP and -EXDEV when something is in the way. */
+/*
+ * path "" is the top. -errno: with O_PATH -ENOENT also when a folder of the path is something else, and -EXDEV
+ * when something is mounted in the way.
+ */
 int snap_tree_open(int top_fd, const char *path, int flags);
 /* The folder that holds the last component of path ("" has none), and that component, which points into path. */
 int snap_tree_parent(int top_fd, const char *path, int *ret_fd, const char **ret_name);
@@ -33,6 +36,8 @@ void snap_names_done(struct snap_names *names);
 
 /* "path/name", or "name" below the top; malloc'ed. */
 char *snap_tree_join(const char *path, const char *name);
+/* The order of a walk, as if '/' were less than any other byte: what is in a folder follows it directly. */
+int snap_tree_order(const char *x, const char *y);
 /* path is dir or below it; "" contains everything. */
 bool snap_tree_within(const char *path, const char *dir);
 

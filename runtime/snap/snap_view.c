@@ -9,14 +9,15 @@
 #include <unistd.h>
 
 #include "os/syscalls.h"
-#include "snap/snap_change.h"
+#include "snap/snap_commit.h"
 #include "snap/snap_private.h"
 #include "snap/snap_tree.h"
 #include "util/str.h"
 
 /* Its path was canonical: a link on it now was put there since. */
-static int open_original(const struct snap_record *rec, const struct snap_layer *layer, int *ret_fd, struct error *err)
+int snap_original_open(const struct snap_record *rec, size_t index, int *ret_fd, struct error *err)
 {
+	const struct snap_layer *layer = &rec->layers[index];
 	const struct open_how how = {
 		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
 		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
@@ -49,11 +50,13 @@ int snap_view_open(const struct snap *s, size_t layer, bool writable, struct sna
 	assert(layer < s->record->n_layers);
 
 	image_fd = openat(s->dir_fd, SNAP_IMAGE_FILE, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (image_fd < 0 && errno == ENOENT && !s->record->keep)
+		return error_text(err, -ENOENT, "the session was committed, and its layer is gone");
 	if (image_fd < 0)
 		return error_set(err, -errno, "open the image of the session");
 	r = snap_image_mount(image_fd, false, !writable, &v.mount_fd, err);
 	if (r == 0)
-		r = open_original(s->record, &s->record->layers[layer], &v.lower_fd, err);
+		r = snap_original_open(s->record, layer, &v.lower_fd, err);
 	if (r < 0)
 		return r;
 	(void)snprintf(path, sizeof(path), "%zu/upper", layer);

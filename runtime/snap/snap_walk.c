@@ -39,7 +39,7 @@ static int object_open(int top_fd, const char *path, struct snap_object *o)
 {
 	int fd = snap_tree_open(top_fd, path, O_PATH);
 
-	if (fd == -ENOENT || fd == -ENOTDIR)
+	if (fd == -ENOENT)
 		return 0;
 	if (fd < 0)
 		return fd;
@@ -300,7 +300,14 @@ static int look_above(struct walk *w, const char *path, bool *ret_there, bool *r
 	return 0;
 }
 
-int snap_walk(const struct snap_view *v, const char *path, bool deep, struct snap_changes *ret, struct error *err)
+static int by_path(const void *a, const void *b)
+{
+	const struct snap_change *x = a, *y = b;
+
+	return snap_tree_order(x->path, y->path);
+}
+
+static int walk_at(const struct snap_view *v, const char *path, bool deep, struct snap_changes *ret, struct error *err)
 {
 	struct walk w = { .v = v, .out = ret, .deep = deep, .err = err };
 	bool there, hidden = false;
@@ -324,4 +331,14 @@ int snap_walk(const struct snap_view *v, const char *path, bool deep, struct sna
 		return low.fd >= 0 ? deleted(&w, path, &low) : 0;
 	}
 	return 0;
+}
+
+int snap_walk(const struct snap_view *v, const char *path, bool deep, struct snap_changes *ret, struct error *err)
+{
+	int r = walk_at(v, path, deep, ret, err);
+
+	/* What is missing from a folder was found after what is in it. */
+	if (r == 0 && ret->n > 0)
+		qsort(ret->items, ret->n, sizeof(*ret->items), by_path);
+	return r;
 }

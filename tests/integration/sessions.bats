@@ -416,3 +416,296 @@ edit_work() {
 	call diff "$ID"
 	fails 1 'open the original'
 }
+
+# listing FOLDER: everything that matters of a tree, in one text.
+listing() {
+	(cd "$1" && find . -path ./.git -prune -o -printf '%P %y %m %U:%G %s %l\n' | LC_ALL=C sort &&
+		find . -path ./.git -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum)
+}
+
+@test "commit: the original is what the session shows; undo takes it back" {
+	git_work
+	edit_work "$EDIT"
+	call commit --dry-run "$ID"
+	works
+	[[ $output = *'modified:   src/main.c (content)'* ]]
+	[ "$(listing "$WORK")" = "$(listing "$T/plain")" ]
+	(cd "$T/plain" && eval "${EDIT//touch file/true}")
+	chmod 644 "$T/plain/pipe"
+	call commit --path /work/src "$ID"
+	works '6 objects changed in the original'
+	[ -e "$WORK/old" ]
+	[ ! -e "$WORK/src/moveme" ]
+	[ "$WORK/src/new.c" -ef "$WORK/src/same.c" ]
+	call commit "$ID"
+	works
+	rm "$WORK/binary2" "$T/plain/binary2"
+	[ "$(listing "$WORK" | sed 's/^ d .*//')" = "$(listing "$T/plain" | sed 's/^ d .*//')" ]
+	[ "$(readlink "$WORK/etc")" = /etc ]
+	[ -p "$WORK/pipe" ]
+	call diff "$ID"
+	fails 1 'was committed'
+	call commit --undo "$ID"
+	works
+	[ -e "$WORK/old/deep/f" ]
+}
+
+@test "undo gives the original back, one commit after the other" {
+	git_work
+	edit_work "$EDIT"
+	call commit --path /work/src "$ID"
+	works
+	call commit "$ID"
+	works
+	call commit --undo "$ID"
+	works
+	call commit --undo "$ID"
+	works
+	[ "$(listing "$WORK")" = "$(listing "$T/plain")" ]
+	call commit --undo "$ID"
+	fails 1 'there is no commit to take back'
+}
+
+@test "undo does not write over what was changed since" {
+	edit_work 'echo agent >file; rm dir/other'
+	call commit "$ID"
+	works
+	echo somebody >"$WORK/file"
+	call commit --undo "$ID"
+	fails 1 'file was changed since it was committed'
+	[ "$(cat "$WORK/file")" = somebody ]
+	call commit --undo --force "$ID"
+	works
+	untouched
+}
+
+@test "conflicts: changed, deleted and new in the original meanwhile" {
+	kept
+	echo three >"$WORK/third"
+	sh_args 'cd /work; echo agent >>file; echo agent >>dir/other; echo agent >third; echo agent >fresh; echo mine >alone; exec sleep 1000'
+	start_container
+	committed() {
+		call diff "$ID"
+		[[ $output = *alone* ]]
+	}
+	wait_for 5 committed
+	echo somebody >"$WORK/file"
+	rm "$WORK/third"
+	echo somebody >"$WORK/fresh"
+	call commit "$ID"
+	[ "$status" -eq 1 ]
+	[[ $output = *'conflict:   file (the original has changed since the session began)'* ]]
+	[[ $output = *'conflict:   third (the original was deleted since the session began)'* ]]
+	[[ $output = *'conflict:   fresh (the original has changed since the session began)'* ]]
+	[[ $errors = *'3 conflicts: nothing was committed'* ]]
+	[ "$(cat "$WORK/file" "$WORK/fresh")" = $'somebody\nsomebody' ]
+	[ ! -e "$WORK/alone" ]
+	call commit --path /work/alone "$ID"
+	works '1 object changed in the original'
+	call commit --force "$ID"
+	[ "$status" -eq 0 ]
+	[ "$(cat "$WORK/third" "$WORK/fresh" "$WORK/alone")" = $'agent\nagent\nmine' ]
+}
+
+@test "commit of what is dangerous only by force" {
+	kept
+	policy '{"mounts": {"session": ["/work"]}, "disk": {"session": {"size": "32MiB", "keep": true}}, "capabilities": {"root": ["CAP_CHOWN", "CAP_FOWNER", "CAP_FSETID"]}}'
+	sh_args 'cd /work; cp /bin/busybox suid; chmod 4755 suid; echo ok >plain'
+	run_container
+	works
+	call commit "$ID"
+	[ "$status" -eq 1 ]
+	[[ $output = *'conflict:   suid (a set-id program)'* ]]
+	[ ! -e "$WORK/plain" ]
+	call commit --force "$ID"
+	[ "$status" -eq 0 ]
+	[ "$(stat -c %a "$WORK/suid")" = 4755 ]
+}
+
+@test "two sessions on one folder" {
+	sh_args 'echo first >/work/a; echo first >/work/file; exec sleep 1000'
+	start_container
+	first=$ID
+	first_session=$(session_dir)
+	ID=${ID}second
+	CGROUP=$CGROUP-second
+	edit --arg c "$CGROUP" '.linux.cgroupsPath = $c'
+	sh_args 'echo second >/work/b; echo second >/work/file; exec sleep 1000'
+	start_container
+	seen() {
+		call diff "$1"
+		[[ $output = *': 2 changes'* ]]
+	}
+	wait_for 5 seen "$first"
+	wait_for 5 seen "$ID"
+	call commit "$first"
+	works '2 objects changed in the original'
+	call commit "$ID"
+	[ "$status" -eq 1 ]
+	[[ $output = *'conflict:   file '* ]]
+	call commit --path /work/b "$ID"
+	works
+	[ "$(cat "$WORK/a" "$WORK/b" "$WORK/file")" = $'first\nsecond\nfirst' ]
+	call delete --force "$first"
+	works
+	[ ! -e "$first_session" ]
+}
+
+@test "a commit while the container runs: it goes on, and its later changes count" {
+	sh_args 'cd /work; mkdir new; echo x >new/y; echo x >new/z; touch ready; while [ ! -e go ]; do sleep 0.05; done; rm new/y; rmdir dir 2>/dev/null; echo more >>new/z; touch done; exec sleep 1000'
+	start_container
+	ready() { call diff "$ID" && [[ $output = *"$1"* ]]; }
+	wait_for 5 ready ready
+	call commit "$ID"
+	works
+	[ "$(cat "$WORK/new/y" "$WORK/new/z")" = $'x\nx' ]
+	call exec "$ID" touch /work/go
+	works
+	wait_for 5 ready done
+	call diff "$ID" /work/new
+	works "/work over $WORK: 2 changes
+  deleted:    new/y
+  modified:   new/z (content)"
+	call commit "$ID"
+	works
+	[ ! -e "$WORK/new/y" ]
+	[ "$(cat "$WORK/new/z")" = $'x\nmore' ]
+	has_status running
+}
+
+@test "snapshot and rollback while the container runs" {
+	sh_args 'cd /work; echo one >a; rm -r dir; exec sleep 1000'
+	start_container
+	ready() { call diff "$ID" && [[ $output = *': 2 changes'* || $output = *': 3 changes'* ]]; }
+	wait_for 5 ready
+	call snapshot --comment 'before the storm' "$ID" calm
+	works calm
+	call exec "$ID" sh -c 'cd /work; echo two >a; mkdir dir; echo new >dir/n; rm file'
+	works
+	call snapshot "$ID"
+	works 2
+	call snapshot --list "$ID"
+	works
+	[[ $output = calm*'before the storm'* ]]
+	[ "$(wc -l <<<"$output")" = 2 ]
+	call snapshot --json "$ID"
+	[ "$(jq -r '.[0].comment' <<<"$output")" = 'before the storm' ]
+	call snapshot "$ID" calm
+	fails 1 'there is a snapshot calm already'
+	call rollback --path /work/a "$ID" calm
+	works
+	call exec "$ID" sh -c 'cd /work; cat a dir/n'
+	works $'one\nnew'
+	call rollback "$ID" calm
+	works
+	call exec "$ID" sh -c 'cd /work; cat a file; ls'
+	works $'one\none\na\nfile'
+	call rollback "$ID"
+	works
+	call exec "$ID" sh -c 'cd /work; cat file dir/other; ls'
+	works $'one\ntwo\ndir\nfile'
+	call diff "$ID"
+	works "/work over $WORK: no changes"
+	call rollback "$ID" 2
+	works
+	call exec "$ID" sh -c 'cd /work; cat a dir/n; ls'
+	works $'two\nnew\na\ndir'
+	call snapshot --remove "$ID" calm
+	works
+	call rollback "$ID" calm
+	fails 1 'there is no snapshot calm'
+	has_status running
+	untouched
+}
+
+@test "snapshot and rollback of a stopped and of a kept session" {
+	edit_work 'echo one >a'
+	call snapshot "$ID" one
+	works one
+	call rollback "$ID"
+	works
+	call diff "$ID"
+	works "/work over $WORK: no changes"
+	call rollback "$ID" one
+	works
+	call diff "$ID"
+	works "/work over $WORK: 1 change
+  added:      a (4 bytes)"
+	call rollback --path /work/a "$ID"
+	works
+	call diff "$ID"
+	works "/work over $WORK: no changes"
+	call rollback --discard "$ID"
+	works
+	no_session
+	call rollback --discard "$ID"
+	fails 1 'container does not exist'
+}
+
+@test "a paused container stays paused, a frozen one is thawed by the next command" {
+	sh_args 'echo x >/work/a; exec sleep 1000'
+	start_container
+	ready() { call diff "$ID" && [[ $output = *': 1 change'* ]]; }
+	wait_for 5 ready
+	call pause "$ID"
+	works
+	call snapshot "$ID"
+	works 1
+	has_status paused
+	call resume "$ID"
+	works
+	# as if a snapshot had been killed
+	touch "$(session_dir)/frozen"
+	call pause "$ID"
+	call snapshot "$ID"
+	works 2
+	has_status running
+}
+
+@test "commit never follows a link out of the tree" {
+	mkdir "$T/outside"
+	echo secret >"$T/outside/file"
+	sh_args 'cd /work; echo x >dir/new; echo y >>file; exec sleep 1000'
+	start_container
+	ready() { call diff "$ID" && [[ $output = *': 2 changes'* ]]; }
+	wait_for 5 ready
+	# the original is somebody's to change
+	rm -r "$WORK/dir"
+	ln -s "$T/outside" "$WORK/dir"
+	call commit --force "$ID"
+	[ "$(cd "$T/outside" && ls)" = file ]
+	[ "$(cat "$T/outside/file")" = secret ]
+}
+
+@test "killed in the middle: the next call finishes" {
+	mkdir "$WORK/many"
+	for i in $(seq 300); do echo "$i" >"$WORK/many/$i"; done
+	edit_work 'i=0; for f in many/*; do i=$((i + 1)); case $((i % 3)) in 0) rm $f;; 1) echo changed >$f;; 2) mv $f $f.new;; esac; done'
+	for delay in 0.004 0.008 0.012 0.02 0.03; do
+		rt commit "$ID" >/dev/null 2>&1 3>&- &
+		pid=$!
+		sleep "$delay"
+		kill -9 "$pid" 2>/dev/null || true
+		wait "$pid" || true
+	done
+	rt commit "$ID" >/dev/null 2>&1 3>&- || true
+	[ "$(find "$WORK/many" -name '*.new' | wc -l)" = 100 ]
+	[ "$(cat "$WORK"/many/* | grep -c changed)" = 100 ]
+	[ "$(find "$WORK/many" -type f | wc -l)" = 200 ]
+	[ -z "$(find "$WORK" -name '.agentrun-*')" ]
+}
+
+@test "a full disk stops a commit before anything has changed, or it is finished later" {
+	mount -t tmpfs -o size=1m session-test "$WORK"
+	echo one >"$WORK/file"
+	edit_work 'echo two >file; dd if=/dev/zero of=big bs=1k count=3000 2>/dev/null'
+	call commit "$ID"
+	fails 1 'no space left on device'
+	call commit "$ID"
+	fails 1 'finish what was interrupted: .*no space left on device'
+	mount -o remount,size=8m "$WORK"
+	call commit "$ID"
+	[ "$status" -eq 0 ]
+	[ "$(cat "$WORK/file")" = two ]
+	[ "$(stat -c %s "$WORK/big")" = 3072000 ]
+}

@@ -6,7 +6,6 @@
 #include "audit/audit_line.h"
 
 #include <assert.h>
-#include <inttypes.h>
 
 #include "util/time.h"
 
@@ -125,6 +124,43 @@ static size_t cut_at(struct audit_bytes v, size_t max)
 	return max;
 }
 
+/*
+ * With zeros in front up to the width. By hand, as all that every record has: printf would take
+ * most of the time of an exec's record.
+ */
+static void put_number(struct buf *b, uint64_t v, size_t width)
+{
+	char digits[24];
+	size_t n = sizeof(digits);
+
+	while (v || sizeof(digits) - n < width) {
+		digits[--n] = (char)('0' + v % 10);
+		v /= 10;
+	}
+	buf_add(b, digits + n, sizeof(digits) - n);
+}
+
+static void put_time(struct buf *b, const struct timespec *ts)
+{
+	struct time_utc t;
+
+	time_to_utc(ts->tv_sec, &t);
+	put_number(b, (uint64_t)t.year, 4);
+	buf_add(b, "-", 1);
+	put_number(b, (uint64_t)t.month, 2);
+	buf_add(b, "-", 1);
+	put_number(b, (uint64_t)t.day, 2);
+	buf_add(b, "T", 1);
+	put_number(b, (uint64_t)t.hour, 2);
+	buf_add(b, ":", 1);
+	put_number(b, (uint64_t)t.minute, 2);
+	buf_add(b, ":", 1);
+	put_number(b, (uint64_t)t.second, 2);
+	buf_add(b, ".", 1);
+	put_number(b, (uint64_t)ts->tv_nsec, 9);
+	buf_add(b, "Z", 1);
+}
+
 static void put_value(struct buf *b, struct audit_bytes v, size_t max)
 {
 	uint64_t length = v.len;
@@ -144,8 +180,10 @@ static void put_value(struct buf *b, struct audit_bytes v, size_t max)
 		put_text(b, v);
 	else
 		put_base64(b, v);
-	if (length != v.len)
-		buf_addf(b, ",\"length\":%" PRIu64, length);
+	if (length != v.len) {
+		buf_adds(b, ",\"length\":");
+		put_number(b, length, 1);
+	}
 	buf_add(b, "}", 1);
 }
 
@@ -156,18 +194,25 @@ static void put_key(struct buf *b, const char *key)
 
 	if (last != '{' && last != '[')
 		buf_add(b, ",", 1);
-	if (key)
-		buf_addf(b, "\"%s\":", key);
+	if (!key)
+		return;
+	buf_add(b, "\"", 1);
+	buf_adds(b, key);
+	buf_add(b, "\":", 2);
 }
 
 void audit_line_begin(struct buf *b, uint64_t seq, const struct timespec *wall, uint64_t mono_ns,
 		      const char *type)
 {
-	char time[TIME_RFC3339_SIZE];
-
-	time_rfc3339(wall, true, time);
-	buf_addf(b, "{\"seq\":%" PRIu64 ",\"time\":\"%s\",\"mono\":%" PRIu64 ",\"type\":\"%s\"", seq, time,
-		 mono_ns, type);
+	buf_adds(b, "{\"seq\":");
+	put_number(b, seq, 1);
+	buf_adds(b, ",\"time\":\"");
+	put_time(b, wall);
+	buf_adds(b, "\",\"mono\":");
+	put_number(b, mono_ns, 1);
+	buf_adds(b, ",\"type\":\"");
+	buf_adds(b, type);
+	buf_add(b, "\"", 1);
 }
 
 void audit_line_bytes(struct buf *b, const char *key, struct audit_bytes v, size_t max)
@@ -186,13 +231,15 @@ void audit_line_string(struct buf *b, const char *key, const char *s)
 void audit_line_u64(struct buf *b, const char *key, uint64_t v)
 {
 	put_key(b, key);
-	buf_addf(b, "%" PRIu64, v);
+	put_number(b, v, 1);
 }
 
 void audit_line_i64(struct buf *b, const char *key, int64_t v)
 {
 	put_key(b, key);
-	buf_addf(b, "%" PRId64, v);
+	if (v < 0)
+		buf_add(b, "-", 1);
+	put_number(b, v < 0 ? -(uint64_t)v : (uint64_t)v, 1);
 }
 
 void audit_line_true(struct buf *b, const char *key)

@@ -228,7 +228,10 @@ static bool is_secret_option(const struct audit_redactor *r, struct secret_text 
 	return secret_name_rule(&known, value);
 }
 
-/* Programs whose short options take a password, joined or in the next argument. */
+/*
+ * Programs whose short options take a password, joined or in the next argument. "docker login -p
+ * SECRET", but "docker run -p 80:80": there the subcommand counts.
+ */
 struct short_option {
 	const char *program, *option;
 	bool joined, after_colon; /* -pSECRET; -u USER:SECRET */
@@ -250,8 +253,14 @@ static const struct short_option short_options[] = {
 };
 
 struct words {
-	struct secret_text program, before; /* the last part of the first word's path; the word before */
+	struct secret_text program; /* one of those with short options, else empty */
+	struct secret_text before;  /* the word before */
 };
+
+static bool is_program(const struct short_option *o, struct secret_text program)
+{
+	return program.len == strlen(o->program) && secret_begins(program, o->program);
+}
 
 /* Where the secret of this word begins; word.len when it has none. */
 static size_t option_secret(const struct words *w, struct secret_text word)
@@ -260,10 +269,10 @@ static size_t option_secret(const struct words *w, struct secret_text word)
 	const char *colon;
 	size_t i, start, n;
 
-	for (i = 0; i < ELEMENTSOF(short_options); i++) {
+	for (i = 0; w->program.len && i < ELEMENTSOF(short_options); i++) {
 		o = &short_options[i];
 		n = strlen(o->option);
-		if (w->program.len != strlen(o->program) || !secret_begins(w->program, o->program))
+		if (!is_program(o, w->program))
 			continue;
 		if (o->joined ? !secret_begins(word, o->option) || word.len == n :
 				w->before.len != n || !secret_begins(w->before, o->option))
@@ -301,18 +310,19 @@ static void find_in_word(const struct audit_redactor *r, const struct words *w,
 		secret_spans_add(l, &(struct secret_span){ at + start, at + word.len, "option", NULL });
 }
 
+/* Wrappers stand in front of programs ("sudo mysql"): the last word that names one counts. */
 static void words_add(struct words *w, struct secret_text word)
 {
-	const char *slash;
+	const char *slash = word.len ? memrchr(word.s, '/', word.len) : NULL;
+	struct secret_text base = slash ? secret_from(word, (size_t)(slash + 1 - word.s)) : word;
+	size_t i;
 
-	/* "docker login -p SECRET", but "docker run -p 80:80" */
-	if (w->program.len && secret_is(word, "LOGIN")) {
-		w->program = word;
-	} else if (!w->program.len) {
-		slash = word.len ? memrchr(word.s, '/', word.len) : NULL;
-		w->program = slash ? secret_from(word, (size_t)(slash + 1 - word.s)) : word;
-	}
 	w->before = word;
+	for (i = 0; base.len && i < ELEMENTSOF(short_options); i++)
+		if (short_options[i].program[0] == base.s[0] && is_program(&short_options[i], base)) {
+			w->program = base;
+			return;
+		}
 }
 
 /* An argument that is itself a command, as the one behind "sh -c". */

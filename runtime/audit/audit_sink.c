@@ -7,15 +7,11 @@
 #include "audit/audit_sink.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <unistd.h>
 
 #include "audit/audit_event.h"
 #include "audit/audit_line.h"
 
 #define WRITE_AT      ((size_t)32 * 1024) /* queued bytes that are written without being asked */
-#define QUEUE_KEPT    ((size_t)32 * 1024) /* memory that an empty queue keeps */
-#define RETRY_NS      UINT64_C(1000000000)
 #define HASH_MEMBER   ",\"hash\":\""
 
 uint64_t audit_now(void)
@@ -37,72 +33,6 @@ static struct timespec wall_at(uint64_t mono_ns)
 	if (ns < 0)
 		ns = 0;
 	return (struct timespec){ .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
-}
-
-static int stop_or_go(struct audit_sink *s, struct error *err)
-{
-	if (!s->stopped)
-		return 0;
-	*err = s->why;
-	return AUDIT_E_STOP;
-}
-
-/* Nothing can be kept: remembers why, and whether that is the end. */
-static int fail(struct audit_sink *s, int code, const char *what, struct error *err)
-{
-	assert(code < 0);
-	s->failure = code;
-	s->retry_at = audit_now() + RETRY_NS;
-	if (s->on_failure == AUDIT_STOP && !s->stopped) {
-		s->stopped = true;
-		(void)error_text(&s->why, code,
-				 "cannot %s the audit log: %s; make room or repair it, or let "
-				 "audit.onFailure in the policy be \"continue\"",
-				 what, error_errno_text(code));
-	}
-	return stop_or_go(s, err);
-}
-
-static void queue_shrink(struct audit_sink *s)
-{
-	s->queue.len = 0;
-	s->done = 0;
-	if (s->queue.cap > QUEUE_KEPT)
-		buf_done(&s->queue);
-}
-
-static int write_queue(struct audit_sink *s, struct error *err)
-{
-	ssize_t n;
-
-	while (s->done < s->queue.len) {
-		n = write(s->fd, s->queue.data + s->done, s->queue.len - s->done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return fail(s, n < 0 ? -errno : -EIO, "write", err);
-		s->done += (size_t)n;
-		if (!s->dirty_since)
-			s->dirty_since = audit_now();
-	}
-	queue_shrink(s);
-	s->written = s->head;
-	s->failure = 0;
-	s->retry_at = 0;
-	return stop_or_go(s, err);
-}
-
-static int sync_file(struct audit_sink *s, struct error *err)
-{
-	if (!s->dirty_since)
-		return stop_or_go(s, err);
-	/* EINVAL, EROFS: not a file that can be synced, such as a pipe in a test. */
-	if (fdatasync(s->fd) < 0 && errno != EINVAL && errno != EROFS) {
-		s->dirty_since = audit_now();
-		return fail(s, -errno, "sync", err);
-	}
-	s->dirty_since = 0;
-	return stop_or_go(s, err);
 }
 
 /* The line that began at mark gets its hash; 0, or why it must not stand there. */
@@ -155,7 +85,7 @@ int audit_sink_fail(struct audit_sink *s, int code, struct error *err)
 		s->gap_since = audit_now();
 	s->gap_code = code;
 	s->head.missing++;
-	return fail(s, code, "add to", err);
+	return audit_fail(s, code, "add to", err);
 }
 
 /* Out of memory in the middle of a queue loses no line of it: realloc keeps the old block. */
@@ -169,8 +99,8 @@ int audit_record_end(struct audit_sink *s, enum audit_type type, size_t mark, st
 		return audit_sink_fail(s, r, err);
 	}
 	if (s->queue.len - s->done >= WRITE_AT && !s->retry_at)
-		return write_queue(s, err);
-	return stop_or_go(s, err);
+		return audit_queue_write(s, err);
+	return audit_stop_or_go(s, err);
 }
 
 static int put_gap(struct audit_sink *s, struct error *err)
@@ -184,9 +114,13 @@ static int put_gap(struct audit_sink *s, struct error *err)
 	audit_line_u64(&s->queue, "records", gap);
 	audit_line_u64(&s->queue, "sinceMono", s->gap_since);
 	audit_line_string(&s->queue, "why", error_errno_text(s->gap_code));
+	s->queued_gap += gap;
+	s->queued_gaps++;
 	r = audit_record_end(s, AUDIT_GAP, mark, err);
 	if (s->gap) { /* there was no room for it either: counted with the others */
 		s->gap = gap;
+		s->queued_gap -= gap;
+		s->queued_gaps--;
 		s->head.missing--;
 	}
 	return r;
@@ -199,10 +133,20 @@ static int prepare(struct audit_sink *s, struct error *err)
 
 	if (s->queue.len > AUDIT_BUFFER_MAX - AUDIT_RECORD_MAX &&
 	    (!s->retry_at || audit_now() >= s->retry_at))
-		r = write_queue(s, err);
+		r = audit_queue_write(s, err);
 	if (s->gap && s->queue.len < AUDIT_BUFFER_MAX / 2)
 		r = put_gap(s, err);
 	return r;
+}
+
+void audit_last_words(struct audit_sink *s, struct error *err)
+{
+	(void)audit_sink_flush(s, false, err);
+	if (s->failure)
+		audit_queue_drop(s);
+	s->last_words = true;
+	if (s->gap)
+		(void)put_gap(s, err);
 }
 
 static bool wants_sync(enum audit_type type)
@@ -219,7 +163,10 @@ int audit_sink_emit(struct audit_sink *s, const struct audit_event *event, struc
 	int r;
 
 	assert(s && event && err);
-	(void)prepare(s, err);
+	if (wants_sync(event->type))
+		audit_last_words(s, err);
+	else
+		(void)prepare(s, err);
 	e = *event; /* a copy: argv may be replaced */
 	args = audit_event_argv(&e);
 	if (args && args->data && audit_redact_argv(s->redactor, *args, &argv))
@@ -229,7 +176,10 @@ int audit_sink_emit(struct audit_sink *s, const struct audit_event *event, struc
 	/* An argv that could not be redacted must not be recorded. */
 	s->queue.failed = s->queue.failed || argv.failed;
 	r = audit_record_end(s, e.type, mark, err);
-	return wants_sync(e.type) ? audit_sink_flush(s, true, err) : r;
+	if (wants_sync(e.type))
+		r = audit_sink_flush(s, true, err);
+	s->last_words = false;
+	return r;
 }
 
 int audit_sink_flush(struct audit_sink *s, bool sync, struct error *err)
@@ -237,12 +187,12 @@ int audit_sink_flush(struct audit_sink *s, bool sync, struct error *err)
 	int r;
 
 	assert(s && err);
-	r = write_queue(s, err);
+	r = audit_queue_write(s, err);
 	if (s->gap && !s->failure) {
 		(void)put_gap(s, err);
-		r = write_queue(s, err);
+		r = audit_queue_write(s, err);
 	}
-	return sync && !s->failure ? sync_file(s, err) : r;
+	return sync && !s->failure ? audit_queue_sync(s, err) : r;
 }
 
 uint64_t audit_sink_due(const struct audit_sink *s)
@@ -262,6 +212,6 @@ int audit_sink_tick(struct audit_sink *s, struct error *err)
 	if (s->retry_at && now >= s->retry_at)
 		return audit_sink_flush(s, s->dirty_since && now - s->dirty_since >= s->sync_ns, err);
 	if (s->dirty_since && now - s->dirty_since >= s->sync_ns)
-		return sync_file(s, err);
-	return stop_or_go(s, err);
+		return audit_queue_sync(s, err);
+	return audit_stop_or_go(s, err);
 }

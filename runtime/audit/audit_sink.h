@@ -17,6 +17,13 @@ struct audit_sink {
 	struct audit_head written; /* as of the last moment when nothing was queued */
 	struct buf queue;	   /* whole lines */
 	size_t done;		   /* bytes of the queue that are in the file */
+	uint64_t queued_gap;	   /* records that gap records in the queue tell of */
+	uint64_t queued_gaps;	   /* such gap records */
+
+	uint64_t file_bytes; /* size of the file */
+	uint64_t reserved;   /* up to where it has room on the disk */
+	bool no_reserve;     /* its filesystem cannot keep room */
+	bool last_words;     /* what is written now may use the room that is kept */
 
 	uint64_t dirty_since; /* first byte written since the last sync; 0 = none */
 	uint64_t retry_at;    /* after a failure; 0 = none */
@@ -40,3 +47,19 @@ int audit_record_end(struct audit_sink *s, enum audit_type type, size_t mark, st
 /* What could not even become a record: counts as one that is missing. */
 int audit_sink_fail(struct audit_sink *s, int code, struct error *err);
 uint64_t audit_now(void);
+/*
+ * Before a record that must not be missing: when nothing can be written, what is queued gives
+ * way to a record that counts it. Set until s->last_words is reset.
+ */
+void audit_last_words(struct audit_sink *s, struct error *err);
+
+/* audit_queue.c: 0 or AUDIT_E_STOP. */
+int audit_queue_write(struct audit_sink *s, struct error *err);
+int audit_queue_sync(struct audit_sink *s, struct error *err);
+/* Takes back what is not in the file yet; it counts as missing. Not in the middle of a line. */
+void audit_queue_drop(struct audit_sink *s);
+/* From now on the queue goes there. */
+void audit_queue_file(struct audit_sink *s, int fd);
+/* Nothing can be kept: remembers why, and whether that is the end. */
+int audit_fail(struct audit_sink *s, int code, const char *what, struct error *err);
+int audit_stop_or_go(struct audit_sink *s, struct error *err);

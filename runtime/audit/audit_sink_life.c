@@ -36,7 +36,7 @@ int audit_sink_part(struct audit_sink *s, int fd, struct error *err)
 	if (s->queue.len) /* the end waits: a part that says so goes nowhere until it is written */
 		return r;
 	(void)close(s->fd);
-	s->fd = take_fd(&next);
+	audit_queue_file(s, take_fd(&next));
 	s->head.part++;
 	s->head.part_bytes = 0;
 	sha256_to_hex(s->head.hash, hex);
@@ -100,7 +100,7 @@ int audit_sink_open(const struct audit_sink_options *opt, struct audit_sink **re
 		s->head.part = 1;
 	s->written = s->head;
 	r = audit_redactor_new(opt->redact, opt->n_redact, &s->redactor, err);
-	s->fd = opt->fd;
+	audit_queue_file(s, opt->fd);
 	if (r == 0 && !s->head.records)
 		r = put_open(s, opt, err);
 	s->on_failure = opt->on_failure;
@@ -137,7 +137,7 @@ int audit_sink_close(struct audit_sink *s, struct audit_head *ret_head, struct e
 	int r;
 
 	assert(s && err);
-	(void)audit_sink_flush(s, false, err);
+	audit_last_words(s, err);
 	audit_record_begin(s, AUDIT_CLOSE, -1, 0, &mark);
 	audit_line_u64(&s->queue, "records", s->head.records + 1);
 	audit_line_u64(&s->queue, "missing", s->head.missing);

@@ -354,7 +354,13 @@ tampered() {
 	[[ $(sed -n 1p "$T/stop") =~ ^1\  ]]
 	grep -q 'cannot write the audit log: no space left on device' "$T/why"
 	[ "$(sed -n 2p "$T/stop")" = 1 ]
+	# room was kept for its end: the log is whole, and says what is missing
+	"$AGENTRUN" audit --dir "$T/disk" verify box >"$T/verdict"
+	"$AGENTRUN" audit --dir "$T/disk" log box --type gap,close --json >"$T/records"
 	rm "$T"/disk/*
+	grep -q 'good: .*, closed; it says itself that' "$T/verdict"
+	[ "$(jq -r .type "$T/records" | xargs)" = "gap close" ]
+	[ "$(jq -r 'select(.type == "gap") | .why' "$T/records")" = "no space left on device" ]
 	# continue: room is made later
 	AUDIT_CONTINUE=1 "$WRITER" "$T/disk" fill <"$T/in" >"$T/go" 2>&1 &
 	local writer=$!

@@ -168,6 +168,7 @@ static const struct phase parent_phases[] = {
 	{ "read-back-limits", readback_limits, "after the last hook that could change them, and while the child is busy" },
 	{ "await-ready", do_await_ready, "console is handed over, executable found" },
 	{ "read-back", readback_create, "after the last hook; before anybody relies on what was decided" },
+	{ "connect-terminal", create_terminal, "the process has sent its own" },
 	{ "supervised", create_supervised, "every control is in force before the gate can open" },
 	{ "record", do_record, "start time and pid, before anybody can rely on them" },
 	{ "commit", do_commit, "from here the child survives us" },
@@ -314,7 +315,7 @@ int container_run(const struct container_env *env, const struct container_create
 	create_init(&c, env, opt, true);
 	r = create_up(&c, err);
 	if (r == 0) {
-		r = c.master_fd >= 0 ? process_receive_master(&c.master_fd, err) : 0;
+		r = c.master_fd >= 0 && !c.streams.terminal ? process_receive_master(&c.master_fd, err) : 0;
 		if (r == 0)
 			r = run_start(&c, err);
 		if (r < 0)

@@ -17,6 +17,7 @@ int create_session(void *ctx, struct error *err);
 bool create_is_supervised(const struct create *c);
 int create_supervise(void *ctx, struct error *err);
 int create_streams(void *ctx, struct error *err);
+int create_terminal(void *ctx, struct error *err);
 int create_hand_over(void *ctx, struct error *err);
 int create_supervised(void *ctx, struct error *err);
 int create_cgroup(void *ctx, struct error *err);

@@ -99,7 +99,37 @@ int create_streams(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 
-	return c->record->captured && !c->plan->process.terminal ? streams_make(&c->streams, c->proc_fd, err) : 0;
+	const struct plan_process *p = &c->plan->process;
+
+	if (!c->record->captured)
+		return 0;
+	if (!p->terminal)
+		return streams_make(&c->streams, c->proc_fd, err);
+	return streams_make_terminal(&c->streams, &c->console_sock, &c->master_fd, p->rows, p->cols, err);
+}
+
+static int hand_streams_over(struct create *c, struct error *err)
+{
+	struct link_msg msg;
+	int fds[LINK_FDS_MAX];
+	size_t n;
+	int r;
+
+	streams_message(&c->streams, 0, &msg, fds, &n);
+	r = link_send(&c->supervise.link, &msg, fds, n, err);
+	streams_done(&c->streams);
+	return r;
+}
+
+int create_terminal(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	int r;
+
+	if (!c->streams.on || !c->streams.terminal)
+		return 0;
+	r = streams_connect_terminal(&c->streams, &c->master_fd, err);
+	return r < 0 ? r : hand_streams_over(c, err);
 }
 
 /* One of its own, or another's that it joins. */
@@ -117,9 +147,6 @@ int create_hand_over(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 	_cleanup_close_ int netns = -EBADF;
-	struct link_msg msg;
-	int fds[LINK_FDS_MAX];
-	size_t n;
 	int r;
 
 	if (!create_is_supervised(c))
@@ -127,15 +154,10 @@ int create_hand_over(void *ctx, struct error *err)
 	r = procfs_open_ns(c->proc_fd, c->launch.ref.pid, "net", &netns, err);
 	if (r == 0)
 		r = supervise_hand_over(&c->supervise, &c->launch.ref, netns, err);
-	if (r < 0 || !c->streams.on)
+	if (r < 0 || !c->streams.on || c->streams.terminal)
 		return r;
 	r = streams_born(&c->streams, c->proc_fd, c->launch.ref.pid, in_userns(c), &c->plan->process.creds, err);
-	if (r < 0)
-		return r;
-	streams_message(&c->streams, 0, &msg, fds, &n);
-	r = link_send(&c->supervise.link, &msg, fds, n, err);
-	streams_done(&c->streams);
-	return r;
+	return r < 0 ? r : hand_streams_over(c, err);
 }
 
 int create_supervised(void *ctx, struct error *err)

@@ -228,6 +228,8 @@ static int exec_finish(struct exec *e, struct error *err)
 /* The master arrives by the console protocol on our own socket pair. */
 static int receive_master(struct exec *e, struct error *err)
 {
+	if (e->streams.terminal)
+		return streams_connect_terminal(&e->streams, &e->master_fd, err);
 	return e->plan.terminal && !e->opt->console_socket ? process_receive_master(&e->master_fd, err) : 0;
 }
 

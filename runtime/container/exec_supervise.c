@@ -52,9 +52,11 @@ int exec_announce(struct exec *e, struct error *err)
 	e->number = answer.number;
 	e->cgroup_fd = take_fd(&fds[0]);
 	r = describe(e, err);
-	if (r == 0 && e->h.view.record->captured && !e->plan.terminal)
-		r = streams_make(&e->streams, e->h.proc_fd, err);
-	return r;
+	if (r < 0 || !e->h.view.record->captured)
+		return r;
+	if (!e->plan.terminal)
+		return streams_make(&e->streams, e->h.proc_fd, err);
+	return streams_make_terminal(&e->streams, &e->console_sock, &e->master_fd, e->plan.rows, e->plan.cols, err);
 }
 
 static int hand_streams_over(struct exec *e, struct error *err)

@@ -10,14 +10,32 @@
 #include "os/stdio_relay.h"
 
 struct streams {
-	struct stdio_relay relay;
 	bool on;
+	struct stdio_relay relay;
+	/* instead, for a process with a terminal: the engine's one, and where the process sends its own */
+	bool terminal;
+	int outer_master, outer_slave, inner, engine_sock;
 };
 
-#define STREAMS_NULL ((struct streams){ .relay = STDIO_RELAY_NULL })
+#define STREAMS_NULL                                                                                \
+	((struct streams){ .relay = STDIO_RELAY_NULL,                                               \
+			   .outer_master = -EBADF, .outer_slave = -EBADF, .inner = -EBADF,          \
+			   .engine_sock = -EBADF })
 
 /* For the process that is made next, which would inherit our 0 to 2. Nothing to relay: off. */
 int streams_make(struct streams *s, int proc_fd, struct error *err);
+/*
+ * With a terminal: makes the one that the engine gets. *console_sock is where the process will
+ * send the master of its own; own_sock is where we get that without an engine, else -EBADF. Both
+ * are exchanged or taken: afterwards what is sent to *console_sock comes here.
+ */
+int streams_make_terminal(struct streams *s, int *console_sock, int *own_sock, unsigned short rows,
+			  unsigned short cols, struct error *err);
+/*
+ * When the process has sent its master: the engine is given the outer one, or, without an
+ * engine, *ret_master is it.
+ */
+int streams_connect_terminal(struct streams *s, int *ret_master, struct error *err);
 /* In the process, before it lets go of what is the host's. */
 int streams_install(const struct streams *s, struct error *err);
 /*

@@ -45,6 +45,7 @@ struct monitor {
 	struct log_service *log;
 	struct trace_service *trace;
 	struct relay_service *relay;
+	struct terminal_service *terminal;
 	bool ended; /* END was obeyed: nobody listens any more */
 	struct egress_service *egress;
 };

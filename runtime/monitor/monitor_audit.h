@@ -17,3 +17,4 @@ int monitor_log_done(struct monitor *m, int r, struct error *err);
 extern const struct monitor_service monitor_audit;
 extern const struct monitor_service monitor_trace;
 extern const struct monitor_service monitor_relay;
+extern const struct monitor_service monitor_terminal;

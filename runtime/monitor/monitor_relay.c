@@ -209,7 +209,7 @@ static int output_message(struct monitor *m, const struct link_msg *msg, int fds
 	int r;
 
 	sweep(s);
-	if (msg->type == LINK_STREAMS)
+	if (msg->type == LINK_STREAMS && !(msg->flags & LINK_F_TERMINAL))
 		return on_streams(s, msg, fds, err);
 	o = msg->type == LINK_DRAIN ? find(s, msg->number) : NULL;
 	if (!o || o->relay.draining)

@@ -11,5 +11,6 @@ const struct monitor_service *const monitor_services[] = {
 	&monitor_trace,
 	&monitor_relay,
 	&monitor_egress,
+	&monitor_terminal,
 };
 const size_t monitor_n_services = sizeof(monitor_services) / sizeof(monitor_services[0]);

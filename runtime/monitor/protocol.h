@@ -74,7 +74,10 @@ enum link_type {
 #define LINK_F_OOM        (1u << 8) /* DRAINED: the OOM killer had chosen it */
 #define LINK_F_SPARED     (1u << 9) /* DRAINED: somebody else killed it */
 
-/* One stream that the monitor relays: the descriptors follow in this order, reading end first. */
+/*
+ * One stream that the monitor relays: the descriptors follow in this order, reading end first. A
+ * terminal instead brings two: the master of the container's pty and the slave of the engine's.
+ */
 struct link_stream {
 	uint8_t from, to; /* index of the message's descriptors */
 	uint8_t name; /* 0, 1, 2 as inside; 3 = 1 and 2 together */

@@ -49,6 +49,7 @@ struct sup_process {
 	pid_t pid; /* 0 = an exec that is not born */
 	int pidfd;
 	bool traced, foreground, streams;
+	pid_t tty_pid; /* helper of its terminal; 0 = none */
 	bool at_exit_stop; /* held there, and not as a zombie */
 	int status; /* of wait(2), once it has ended */
 	enum exit_reason reason;
@@ -125,6 +126,10 @@ void sup_client_answer(struct sup_process *p, const struct error *e);
 
 /* supervisor_monitor.c */
 int sup_monitor_spawn(struct sup *s, struct error *err);
+/* supervisor_tty.c: the helper of a terminal, fds: the master inside, the slave outside; adds its socket. */
+int sup_tty_start(struct sup_process *p, struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err);
+void sup_tty_reap(struct sup_process *p);
+
 /* Has it relay the streams of a process, whose exit is held from now on until they are drained. */
 int sup_monitor_streams(struct sup_process *p, struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err);
 int sup_monitor_adopt(struct sup *s, pid_t pid, int netns_fd, struct error *err);

@@ -154,12 +154,15 @@ int sup_monitor_streams(struct sup_process *p, struct link_msg *msg, int fds[LIN
 	size_t n = 0;
 	int r;
 
-	while (n < LINK_FDS_MAX && fds[n] >= 0)
-		n++;
 	if (p->streams || msg->n_streams > LINK_STREAMS_MAX)
 		return error_text(err, -EPROTO, "STREAMS out of turn");
 	if (p->sup->monitor.fd < 0)
 		return error_text(err, -EPIPE, "the monitor ended before the container was there");
+	r = msg->flags & LINK_F_TERMINAL ? sup_tty_start(p, msg, fds, err) : 0;
+	if (r < 0)
+		return r;
+	while (n < LINK_FDS_MAX && fds[n] >= 0)
+		n++;
 	r = link_send(&p->sup->monitor, msg, fds, n, err);
 	p->streams = r == 0;
 	return r;

@@ -174,6 +174,7 @@ int sup_reap(struct sup *s, struct error *err)
 
 	for (p = s->processes; p && r == 0; p = next) {
 		next = p->next;
+		sup_tty_reap(p);
 		if (p->pid > 0 && p->traced && p->stage < SUP_DRAINING)
 			r = reap_one(s, p, err);
 	}

@@ -41,6 +41,7 @@ struct proxy {
 	bool in_open;	       /* stdin may have more */
 	bool out_open;	       /* stdout takes more */
 	bool hung;	       /* nobody has the slave open at the moment */
+	bool dead;	       /* the child is, but its tracer still holds its end back */
 	struct chunk to_child, to_user;
 };
 
@@ -265,13 +266,24 @@ static void drain(struct proxy *p)
 	}
 }
 
+/*
+ * A tracer shows its end when the last output is out, which goes through us: so that is waited for
+ * here and not in wait(2). SIGCHLD wakes us.
+ */
+static bool may_reap(const struct pidref *child)
+{
+	siginfo_t si = { 0 };
+
+	return waitid(P_PIDFD, (id_t)child->fd, &si, WEXITED | WNOHANG | WNOWAIT) < 0 || si.si_pid > 0;
+}
+
 static int proxy_poll(struct proxy *p, bool *ret_ended, struct error *err)
 {
 	bool child_pending = p->to_child.pos < p->to_child.len;
 	bool user_pending = p->to_user.pos < p->to_user.len;
 	struct pollfd fds[] = {
 		{ .fd = p->signal_fd, .events = POLLIN },
-		{ .fd = p->child->fd, .events = POLLIN },
+		{ .fd = p->dead ? -1 : p->child->fd, .events = POLLIN },
 		{ .fd = p->in_open && !child_pending ? STDIN_FILENO : -1, .events = POLLIN },
 		{ .fd = user_pending ? STDOUT_FILENO : -1, .events = POLLOUT },
 		{ .fd = p->hung ? -1 : p->master },
@@ -300,7 +312,8 @@ static int proxy_poll(struct proxy *p, bool *ret_ended, struct error *err)
 		from_master(p);
 	if (fds[5].revents)
 		p->also->fn(p->also->arg);
-	*ret_ended = fds[1].revents != 0;
+	p->dead |= fds[1].revents != 0;
+	*ret_ended = p->dead && may_reap(p->child);
 	return 0;
 }
 

@@ -16,7 +16,10 @@ setup_file() {
 	make_rootfs "$MACHINE_DIR/relay-rootfs"
 	head -c 4096 /dev/urandom >"$MACHINE_DIR/relay-rootfs/small"
 	head -c 204800 /dev/urandom >"$MACHINE_DIR/relay-rootfs/large"
-	chmod 644 "$MACHINE_DIR"/relay-rootfs/{small,large}
+	# text, for terminals
+	seq 9000 | head -c 4000 >"$MACHINE_DIR/relay-rootfs/small.txt"
+	seq 90000 | head -c 200000 >"$MACHINE_DIR/relay-rootfs/large.txt"
+	chmod 644 "$MACHINE_DIR"/relay-rootfs/{small,large}{,.txt}
 }
 
 setup() {
@@ -49,6 +52,20 @@ loops() {
 	done
 }
 
+# terminal_loops COMMAND...: the same for COMMAND FILE on a terminal, where lines end in CR LF.
+terminal_loops() {
+	local file want i
+	for file in small large; do
+		want=$(sed 's/$/\r/' "$ROOTFS/$file.txt" | head -c -1 | sum)
+		for ((i = 0; i < LOOPS; i++)); do
+			[ "$("$@" "/$file.txt" | sum)" = "$want" ] || {
+				echo "round $i of $file.txt: other bytes"
+				return 1
+			}
+		done
+	done
+}
+
 captured() {
 	grep -q '"type":"output"' /var/log/agentrun/"$1"*.jsonl
 }
@@ -64,6 +81,10 @@ captured() {
 	docker_exec() { docker exec "$N" cat "$@"; }
 	loops docker_exec
 	captured "$id"
+	docker_terminal() { docker run --rm -t --runtime agentrun "$RELAY_IMAGE" cat "$@"; }
+	terminal_loops docker_terminal
+	docker_exec_terminal() { docker exec -t "$N" cat "$@"; }
+	terminal_loops docker_exec_terminal
 	run docker exec "$N" sh -c 'echo last; exit 9'
 	[ "$status" -eq 9 ]
 	[ "$output" = last ]
@@ -84,6 +105,10 @@ captured() {
 	podman_exec() { pm exec "$N" cat "$@"; }
 	loops podman_exec
 	captured "$id"
+	podman_terminal() { pm run --rm -t "${limits[@]}" --cgroup-parent "$MACHINE_CGROUP" "$RELAY_IMAGE" cat "$@"; }
+	terminal_loops podman_terminal
+	podman_exec_terminal() { pm exec -t "$N" cat "$@"; }
+	terminal_loops podman_exec_terminal
 	run pm exec "$N" sh -c 'echo last; exit 9'
 	[ "$status" -eq 9 ]
 	[ "$output" = last ]

@@ -81,7 +81,7 @@ int streams_connect_terminal(struct streams *s, int *ret_master, struct error *e
 	tty_size_from_user(s->inner);
 	tty_size_from_user(s->outer_master);
 	*ret_master = take_fd(&s->outer_master);
-	return 0;
+	return tty_plain_newlines(s->inner, err);
 }
 
 int streams_install(const struct streams *s, struct error *err)

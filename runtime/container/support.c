@@ -277,7 +277,7 @@ int process_receive_master(int *fd, struct error *err)
 	(void)close(*fd);
 	*fd = master;
 	tty_size_from_user(master);
-	return 0;
+	return tty_plain_newlines(master, err);
 }
 
 int container_poststart(const struct state_record *rec, const struct spec *spec, struct error *err)

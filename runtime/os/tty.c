@@ -84,16 +84,6 @@ static int ptmx_open(int rootfs_fd, const char *path)
 	return take_fd(&fd);
 }
 
-static int onlcr_off(int fd)
-{
-	struct termios t;
-
-	if (tcgetattr(fd, &t) < 0)
-		return -errno;
-	t.c_oflag &= ~(tcflag_t)ONLCR;
-	return tcsetattr(fd, TCSANOW, &t) < 0 ? -errno : 0;
-}
-
 int tty_open_pty(int rootfs_fd, int *ret_master, int *ret_slave, struct error *err)
 {
 	_cleanup_close_ int master = -EBADF;
@@ -123,12 +113,19 @@ int tty_open_pty(int rootfs_fd, int *ret_master, int *ret_slave, struct error *e
 	r = slave_verify(slave);
 	if (r < 0)
 		return error_text(err, r, "open a terminal: the slave side is not in a devpts");
-	r = onlcr_off(slave);
-	if (r < 0)
-		return error_set(err, r, "set terminal modes");
 	*ret_master = take_fd(&master);
 	*ret_slave = take_fd(&slave);
 	return 0;
+}
+
+int tty_plain_newlines(int fd, struct error *err)
+{
+	struct termios t;
+
+	if (tcgetattr(fd, &t) < 0)
+		return error_set(err, -errno, "read the modes of a terminal");
+	t.c_oflag &= ~(tcflag_t)ONLCR;
+	return tcsetattr(fd, TCSANOW, &t) < 0 ? error_set(err, -errno, "set the modes of a terminal") : 0;
 }
 
 int tty_set_size(int fd, unsigned short rows, unsigned short cols, struct error *err)

@@ -13,9 +13,12 @@
 
 /*
  * Opens DEV/pts/ptmx below rootfs_fd (verified devpts), unlocks, and gets the slave
- * with TIOCGPTPEER, never by path (CVE-2025-52565). Turns ONLCR off as runc does.
+ * with TIOCGPTPEER, never by path (CVE-2025-52565). Its modes are the kernel's: engines count on
+ * CR LF at the end of lines.
  */
 int tty_open_pty(int rootfs_fd, int *ret_master, int *ret_slave, struct error *err);
+/* For a terminal behind the user's own, which makes CR LF of LF already. */
+int tty_plain_newlines(int fd, struct error *err);
 int tty_set_size(int fd, unsigned short rows, unsigned short cols, struct error *err);
 /* Makes slave the controlling terminal and descriptors 0-2. setsid() is done by the caller. slave stays open. */
 int tty_attach(int slave, struct error *err);

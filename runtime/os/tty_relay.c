@@ -38,7 +38,8 @@ int tty_mirror_init(struct tty_mirror *m, int outer, struct error *err)
 		return error_set(err, -errno, "read the modes of the engine's terminal");
 	/* What came in between must not pass for the plain state: an engine may have been quick. */
 	cfmakeraw(&m->plain);
-	m->plain.c_oflag &= ~(tcflag_t)ONLCR;
+	/* Without OPOST it does nothing; it stands as inside, so that an engine can turn it off. */
+	m->plain.c_oflag |= ONLCR;
 	return 0;
 }
 

@@ -134,10 +134,10 @@ static void test_bytes(struct world *w)
 
 	world_up(w);
 	ok(write(w->slave, "a\n\033[1mb", 7) == 7, "the process writes");
-	is_str(engine_reads(w), "a\n\033[1mb", "the engine reads the same");
-	ok(w->len == 7 && memcmp(w->log, "a\n\033[1mb", 7) == 0, "and so does the tap");
+	is_str(engine_reads(w), "a\r\n\033[1mb", "the engine reads it");
+	ok(w->len == 8 && memcmp(w->log, "a\r\n\033[1mb", 8) == 0, "and so does the tap");
 	ok(write(w->engine, "typed\n", 6) == 6, "the engine writes");
-	is_str(engine_reads(w), "typed\n", "the echo is the process's terminal's");
+	is_str(engine_reads(w), "typed\r\n", "the echo is the process's terminal's");
 	is_int(read(w->slave, text, sizeof(text)), 6, "a line is read");
 	ok(tcgetattr(w->slave, &t) == 0, "modes");
 	t.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
@@ -154,13 +154,22 @@ static void test_modes(struct world *w)
 	struct termios t;
 
 	world_up(w);
-	ok(tcgetattr(w->slave, &t) == 0 && !(t.c_oflag & ONLCR) && (t.c_lflag & ICANON), "as it was made");
-	/* As conmon does, on the master it got. */
-	ok(tcgetattr(w->engine, &t) == 0, "the engine reads modes");
-	t.c_oflag |= ONLCR;
-	ok(tcsetattr(w->engine, TCSANOW, &t) == 0, "and sets one");
+	ok(tcgetattr(w->slave, &t) == 0 && (t.c_oflag & ONLCR) && (t.c_lflag & ICANON), "as it was made");
+	ok(tcgetattr(w->engine, &t) == 0 && (t.c_oflag & ONLCR), "the engine reads modes");
+	t.c_oflag &= ~(tcflag_t)ONLCR;
+	ok(tcsetattr(w->engine, TCSANOW, &t) == 0, "and takes one away");
 	ok(write(w->engine, "x\n", 2) == 2, "something passes");
 	settle(10);
+	ok(tcgetattr(w->slave, &t) == 0 && !(t.c_oflag & ONLCR), "the process's terminal has it not");
+	/* As conmon does, on the master it got. */
+	ok(tcgetattr(w->engine, &t) == 0, "the engine reads modes");
+	t.c_oflag |= ONLCR | OLCUC;
+	ok(tcsetattr(w->engine, TCSANOW, &t) == 0, "and sets others");
+	ok(write(w->engine, "x\n", 2) == 2, "something passes");
+	settle(10);
+	ok(tcgetattr(w->slave, &t) == 0 && (t.c_oflag & OLCUC), "they are carried over");
+	t.c_oflag = (t.c_oflag & ~(tcflag_t)OLCUC) | ONLCR;
+	ok(tcsetattr(w->slave, TCSANOW, &t) == 0, "the process chooses others");
 	ok(tcgetattr(w->slave, &t) == 0 && (t.c_oflag & ONLCR) && (t.c_oflag & OPOST), "the process's terminal has it");
 	ok((t.c_lflag & ICANON) && (t.c_lflag & ISIG), "and nothing else has changed");
 	ok(tcgetattr(w->engine, &t) == 0 && !(t.c_oflag & OPOST), "the engine's is transparent");

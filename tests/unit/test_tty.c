@@ -36,13 +36,15 @@ static void test_pty(void)
 	ok(ioctl(master, TIOCGPTN, &n) == 0 && ttyname_r(slave, name, sizeof(name)) == 0, "names");
 	snprintf(text, sizeof(text), "/dev/pts/%d", n);
 	is_str(name, text, "the slave belongs to the master");
-	ok(tcgetattr(slave, &t) == 0 && !(t.c_oflag & ONLCR), "ONLCR is off");
+	ok(tcgetattr(slave, &t) == 0 && (t.c_oflag & ONLCR), "lines end in CR LF, as engines expect");
 	ok(t.c_lflag & ICANON, "but it is no raw terminal");
 	ok((fcntl(master, F_GETFD) & FD_CLOEXEC) && (fcntl(slave, F_GETFD) & FD_CLOEXEC), "close-on-exec");
 	ok(write(slave, "a\nb\n", 4) == 4, "write to the slave");
 	memset(text, 0, sizeof(text));
 	ok(read(master, text, sizeof(text) - 1) > 0, "read from the master");
-	is_str(text, "a\nb\n", "no carriage returns");
+	is_str(text, "a\r\nb\r\n", "they do");
+	is_int(tty_plain_newlines(master, &err), 0, "behind the user's own terminal");
+	ok(tcgetattr(slave, &t) == 0 && !(t.c_oflag & ONLCR), "they do not");
 	is_int(tty_set_size(master, 33, 99, &err), 0, "set size");
 	ok(ioctl(slave, TIOCGWINSZ, &ws) == 0 && ws.ws_row == 33 && ws.ws_col == 99, "it is seen");
 	is_int(tty_set_size(root, 1, 1, &err), -EBADF, "size of no terminal");
@@ -157,7 +159,7 @@ static pid_t start_on_pty(const char *script, int *ret_master)
 	sigset_t none;
 	pid_t pid;
 
-	if (tty_open_pty(root, ret_master, &slave, &err) < 0)
+	if (tty_open_pty(root, ret_master, &slave, &err) < 0 || tty_plain_newlines(slave, &err) < 0)
 		return -1;
 	pid = fork();
 	if (pid == 0) {

@@ -25,7 +25,7 @@ _agentrun_options()
 		echo "--force -f --regex -r --help -h"
 		;;
 	diff)
-		echo "--json --patch -p --help -h"
+		echo "--json --patch -p --list -l --help -h"
 		;;
 	events)
 		echo "--stats --interval --help -h"

@@ -101,6 +101,7 @@ complete -c agentrun -n '__fish_seen_subcommand_from delete' -s h -l help -d 'pr
 complete -c agentrun -n '__fish_seen_subcommand_from diff' -a '(__agentrun_ids)' -d container
 complete -c agentrun -n '__fish_seen_subcommand_from diff' -l json -d 'print JSON'
 complete -c agentrun -n '__fish_seen_subcommand_from diff' -s p -l patch -d 'print a unified diff of text files'
+complete -c agentrun -n '__fish_seen_subcommand_from diff' -s l -l list -d 'list all sessions of this host; takes no ID'
 complete -c agentrun -n '__fish_seen_subcommand_from diff' -s h -l help -d 'print this help'
 
 # events

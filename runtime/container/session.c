@@ -40,6 +40,33 @@ int session_release(const char *path, const char *log, struct error *err)
 	return snap_remove(path, err);
 }
 
+int session_search(const struct container_env *env, const char *id, struct session_search *s, struct error *err)
+{
+	_cleanup_close_ int root_fd = -EBADF, dir_fd = -EBADF;
+	struct error ignored = ERROR_NULL;
+	int r;
+
+	*s = (struct session_search){ .own = *env };
+	/* What is there under that very name is meant. */
+	if (env->root || (root_open(env, false, &root_fd, &ignored) == 0 && state_dir_open(root_fd, id, &dir_fd, &ignored) == 0))
+		r = SNAP_E_NOT_FOUND;
+	else
+		r = snap_find(id, &s->id, &s->root, err);
+	if (r == 0)
+		s->own.root = s->root;
+	if (r == SNAP_E_NOT_FOUND) {
+		s->id = strdup(id);
+		r = s->id ? 0 : error_oom(err);
+	}
+	return r;
+}
+
+void session_search_done(struct session_search *s)
+{
+	free(s->id);
+	free(s->root);
+}
+
 int session_missing(const char *id, struct error *err)
 {
 	return error_text(err, -ENOENT, "container %s has no session: mounts.session of its policy, or the annotation org.agentrun.session, "
@@ -63,7 +90,7 @@ int session_open_kept(const struct container_env *env, const char *id, bool lock
 	return r == 0 ? 0 : r == SNAP_E_NOT_FOUND || unknown.code ? error_text(err, -ENOENT, "container does not exist") : r;
 }
 
-int session_open(const struct container_env *env, const char *id, struct session *ret, struct error *err)
+static int open_found(const struct container_env *env, const char *id, struct session *ret, struct error *err)
 {
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
 	int r;
@@ -80,6 +107,14 @@ int session_open(const struct container_env *env, const char *id, struct session
 		return session_missing(id, err);
 	r = snap_open(h.view.record->session, false, &ret->snap, err);
 	return r == SNAP_E_NOT_FOUND ? session_missing(id, err) : r;
+}
+
+int session_open(const struct container_env *env, const char *id, struct session *ret, struct error *err)
+{
+	_cleanup_(session_search_done) struct session_search s = { .id = NULL };
+	int r = session_search(env, id, &s, err);
+
+	return r < 0 ? r : open_found(&s.own, s.id, ret, err);
 }
 
 void session_done(struct session *s)

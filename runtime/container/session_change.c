@@ -125,6 +125,7 @@ static int open_change(const struct container_env *env, const char *id, struct s
 
 int session_begin(const struct container_env *env, const char *id, bool recover, bool force, struct session_change **ret, struct error *err)
 {
+	_cleanup_(session_search_done) struct session_search search = { .id = NULL };
 	_cleanup_snap_report_ struct snap_report report = { 0 };
 	struct session_change *c = calloc(1, sizeof(*c));
 	struct error ignored = ERROR_NULL;
@@ -137,7 +138,9 @@ int session_begin(const struct container_env *env, const char *id, bool recover,
 	c->snap = SNAP_NULL;
 	for (i = 0; i < SNAP_LAYERS_MAX; i++)
 		c->merged[i] = -EBADF;
-	r = open_change(env, id, c, err);
+	r = session_search(env, id, &search, err);
+	if (r == 0)
+		r = open_change(&search.own, search.id, c, err);
 	if (r == 0 && c->live)
 		r = freeze(c, err);
 	if (r == 0 && c->live)

@@ -40,6 +40,7 @@ struct snap_record {
 	struct timespec since; /* what changed in the original later was not seen when the session began */
 	uint64_t size, inodes; /* caps */
 	char *log;  /* name of the container's audit log, once the container is gone; NULL = none */
+	bool outlived; /* the container is gone */
 	bool keep; /* outlives the container until it is committed or discarded */
 	struct snap_layer *layers;
 	size_t n_layers;
@@ -94,6 +95,22 @@ int snap_remove(const char *path, struct error *err);
 int snap_open(const char *path, bool lock, struct snap *ret, struct error *err);
 void snap_done(struct snap *s);
 #define _cleanup_snap_ _cleanup_(snap_done)
+
+/* A session of this host. */
+struct snap_listed {
+	struct snap_record *record;
+	char *id, *path; /* of its folder */
+	uint64_t bytes;	 /* of its layer, on the disk */
+};
+struct snap_list {
+	struct snap_listed *items;
+	size_t n, room;
+};
+/* All there are, below all roots. snap_list_done() in any case. */
+int snap_list(struct snap_list *ret, struct error *err);
+void snap_list_done(struct snap_list *l);
+/* The one session whose id is, or begins with, id; both malloc'ed. SNAP_E_NOT_FOUND, -ENOTUNIQ. */
+int snap_find(const char *id, char **ret_id, char **ret_root, struct error *err);
 
 /* The layer that a path inside the container belongs to, and the rest of the path ("" = all of it), malloc'ed. */
 int snap_locate(const struct snap_record *rec, const char *path, size_t *ret_layer, char **ret_below, struct error *err);

@@ -19,7 +19,7 @@ struct doc {
 	uint64_t version, size, inodes, since_ns;
 	int64_t since;
 	char *id, *root, *boot, *log;
-	bool keep;
+	bool keep, outlived;
 	struct json_list layers;
 };
 
@@ -43,6 +43,7 @@ static const struct json_field doc_fields[] = {
 	{ "size", json_get_u64, offsetof(struct doc, size), JSON_REQUIRED, NULL },
 	{ "inodes", json_get_u64, offsetof(struct doc, inodes), JSON_REQUIRED, NULL },
 	{ "auditLog", json_get_string, offsetof(struct doc, log), 0, NULL },
+	{ "outlived", json_get_bool, offsetof(struct doc, outlived), 0, NULL },
 	{ "keep", json_get_bool, offsetof(struct doc, keep), 0, NULL },
 	{ "layers", json_get_list, offsetof(struct doc, layers), JSON_REQUIRED, &layer_type },
 	{ 0 },
@@ -81,6 +82,7 @@ int snap_record_write(int dir_fd, const struct snap_record *rec, bool durable, s
 	json_u64(w, "inodes", rec->inodes);
 	if (rec->log)
 		json_string(w, "auditLog", rec->log);
+	json_bool(w, "outlived", rec->outlived);
 	json_bool(w, "keep", rec->keep);
 	json_array_begin(w, "layers");
 	for (i = 0; i < rec->n_layers; i++) {
@@ -113,6 +115,7 @@ static int take_doc(const struct doc *doc, struct snap_record *rec, struct error
 	rec->size = doc->size;
 	rec->inodes = doc->inodes;
 	rec->keep = doc->keep;
+	rec->outlived = doc->outlived;
 	rec->layers = doc->layers.items;
 	rec->n_layers = doc->layers.count;
 	return 0;

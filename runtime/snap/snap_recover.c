@@ -45,6 +45,7 @@ int snap_recover(const struct snap *s, const int *merged, bool force, struct sna
 int snap_outlive(struct snap *s, const char *log, struct error *err)
 {
 	s->record->keep = true;
+	s->record->outlived = true;
 	s->record->log = log ? arena_strdup(&s->record->arena, log) : NULL;
 	return log && !s->record->log ? error_oom(err) : snap_record_write(s->dir_fd, s->record, true, err);
 }

@@ -77,13 +77,54 @@ subordinate_ids() {
 	[[ ${lines[1]} =~ ^\ *0\ +1000\ +1$ ]]
 }
 
-@test "what spec --rootless writes runs under the built-in policy" {
-	(cd "$BUNDLE" && rm config.json && "$AGENTRUN" spec --rootless)
-	edit '.process.terminal = false | .process.args = ["echo", "ran"]'
-	run "$AGENTRUN" run --bundle "$BUNDLE" "$ID"
+@test "under the built-in policy a user must accept what she cannot have, and says so in a file of hers" {
+	edit '.linux.cgroupsPath = "" | .process.args = ["echo", "ran"]
+		| .linux.namespaces += [{type: "network"}] | .linux.namespaces |= unique_by(.type)
+		| .mounts |= map(if .destination == "/sys" then {destination: "/sys", type: "sysfs", source: "sysfs", options: ["nosuid", "noexec", "nodev", "ro"]} else . end)'
+	run "$AGENTRUN" --systemd-cgroup run --bundle "$BUNDLE" "$ID"
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output = *'add "none" to profiles.default.devices.accept'* ]]
+	echo '{"version": 1, "profiles": {"default": {"devices": {"accept": ["none"]}}}}' >"$T/policy.json"
+	run "$AGENTRUN" --systemd-cgroup --policy "$T/policy.json" run --bundle "$BUNDLE" "$ID"
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "$output" = ran ]
+}
+
+@test "systemd: a scope of the user's manager" {
+	edit --arg c "vmtest-a.slice:vm:$ID" '.linux.cgroupsPath = $c
+		| .linux.resources = {memory: {limit: 40960000}, pids: {limit: 50}, cpu: {quota: 50000, period: 100000}}'
+	rt --systemd-cgroup create --bundle "$BUNDLE" "$ID" </dev/null >"$T/out" 2>&1 3>&- || {
+		cat "$T/out"
+		return 1
+	}
+	rt start "$ID"
+	local cgroup
+	cgroup=$(sed -n 's/^0:://p' "/proc/$(rt state "$ID" | jq .pid)/cgroup")
+	[ "$cgroup" = "/user.slice/user-1000.slice/user@1000.service/vmtest.slice/vmtest-a.slice/vm-$ID.scope" ]
+	CGROUP=$cgroup
+	[ "$(value memory.max)" = 40960000 ]
+	[ "$(value pids.max)" = 50 ]
+	[ "$(value cpu.max)" = "50000 100000" ]
+	[ "$(systemctl --user show --property MemoryMax --value "vm-$ID.scope")" = 40960000 ]
+	rt update --memory 61440000 "$ID"
+	[ "$(value memory.max)" = 61440000 ]
+	[ "$(systemctl --user show --property MemoryMax --value "vm-$ID.scope")" = 61440000 ]
+	rt exec "$ID" true
+	rt pause "$ID"
+	rt resume "$ID"
+	rt delete --force "$ID"
+	[ ! -e "/sys/fs/cgroup$cgroup" ]
+}
+
+@test "systemd: without a session of hers, an error" {
+	edit '.linux.cgroupsPath = "" | .process.args = ["true"]'
+	run env -u XDG_RUNTIME_DIR -u DBUS_SESSION_BUS_ADDRESS "$AGENTRUN" --profile passthrough --root "$T/root" \
+		--systemd-cgroup run --bundle "$BUNDLE" "$ID"
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output = *"connect to the user's systemd (XDG_RUNTIME_DIR and a user session with dbus are needed)"* ]]
 }
 
 @test "the record is in the user's own run folder and names her" {

@@ -2,6 +2,8 @@
 import collections
 import glob
 import os
+import shutil
+import subprocess
 
 from . import images, tap
 from .channel import ChannelLost
@@ -51,11 +53,20 @@ def selected(lane, folders, sample, words):
                 yield kind, top, file
 
 
+def descriptors(folders):
+    """What tests/engines/helpers/cri.py needs, where the guest finds it; the guests have no protoc."""
+    helpers = os.path.join(folders["source"], "tests/engines/helpers")
+    if shutil.which("protoc"):
+        subprocess.run(["protoc", "-I", helpers, f"--descriptor_set_out={folders['logs']}/cri.desc", "cri.proto"],
+                       check=True)
+
+
 class Lane:
     """Runs one file after the other; a fresh machine after each failure of the machine."""
 
     def __init__(self, lane, folders, writer):
         self.lane, self.folders, self.writer = lane, folders, writer
+        descriptors(folders)
         self._context = self._vm = None
 
     def __enter__(self):

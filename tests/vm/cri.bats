@@ -1,0 +1,101 @@
+# Kubernetes pods without Kubernetes, with the systemd cgroup driver: the machine's own containerd,
+# whose CRI plugin has the runtime as a handler. Runs in a test machine only.
+# shellcheck shell=bash disable=SC2016,SC2154
+
+bats_require_minimum_version 1.5.0
+
+DESCRIPTORS=/vm/logs/cri.desc
+
+setup_file() {
+	[ -x /usr/local/bin/docker-driver ] || skip "runs in a test machine only"
+	[ -e "$DESCRIPTORS" ] || skip "no protoc on the host"
+	systemctl start containerd
+	until cri Version >/dev/null 2>&1; do
+		sleep 0.5
+	done
+}
+
+setup() {
+	N=vm$BATS_TEST_NUMBER
+	PARENT=kubepods-besteffort-pod$N.slice
+	SLICES=/kubepods.slice/kubepods-besteffort.slice/$PARENT
+}
+
+teardown() {
+	[ -n "${POD-}" ] || return 0
+	cri StopPodSandbox "{\"pod_sandbox_id\": \"$POD\"}" >/dev/null 2>&1 || true
+	cri RemovePodSandbox "{\"pod_sandbox_id\": \"$POD\"}" >/dev/null 2>&1 || true
+}
+
+cri() {
+	/usr/bin/python3 /vm/source/tests/engines/helpers/cri.py "$DESCRIPTORS" /run/containerd/containerd.sock "$@" 3>&-
+}
+
+pod() {
+	CONFIG=$(jq -cn --arg n "$N" --arg c "$PARENT" --arg net "${1:-POD}" --arg logs "$BATS_TEST_TMPDIR" \
+		'{metadata: {name: $n, uid: ($n + "-uid"), namespace: "default"}, log_directory: $logs,
+		linux: {cgroup_parent: $c, security_context: {namespace_options: {network: $net, pid: "CONTAINER"}}}}')
+	POD=$(cri RunPodSandbox "$(jq -cn --argjson c "$CONFIG" '{config: $c, runtime_handler: "agentrun"}')" | jq -r .pod_sandbox_id)
+	[ -n "$POD" ]
+}
+
+# container NAME JSON COMMAND...: created and started in POD; sets CONTAINER and PID.
+container() {
+	local name=$1 more=$2
+	shift 2
+	CONTAINER=$(cri CreateContainer "$(jq -cn --arg p "$POD" --arg n "$name" --argjson s "$CONFIG" --argjson m "$more" \
+		'{pod_sandbox_id: $p, sandbox_config: $s, config: ({metadata: {name: $n}, image: {image: "localhost/busybox:latest"},
+		command: $ARGS.positional, log_path: ($n + ".log")} * $m)}' --args "$@")" | jq -r .container_id)
+	[ -n "$CONTAINER" ]
+	cri StartContainer "{\"container_id\": \"$CONTAINER\"}" >/dev/null
+	PID=$(cri ContainerStatus "{\"container_id\": \"$CONTAINER\", \"verbose\": true}" | jq -r '.info.info | fromjson | .pid')
+}
+
+inside() {
+	cri ExecSync "$(jq -cn --arg c "$CONTAINER" '{container_id: $c, cmd: $ARGS.positional, timeout: 60}' --args "$@")"
+}
+
+cgroup() {
+	sed -n 's/^0:://p' "/proc/$1/cgroup"
+}
+
+@test "cri: two containers of a pod, each in its scope of the pod's slice, with limits" {
+	local folder first
+	pod
+	container one '{"linux": {"resources": {"memory_limit_in_bytes": 67108864, "cpu_period": 100000, "cpu_quota": 50000, "cpu_shares": 512}}}' sleep 1000
+	first=$PID
+	folder=$(cgroup "$PID")
+	[ "$folder" = "$SLICES/cri-containerd-$CONTAINER.scope" ]
+	[ "$(cat "/sys/fs/cgroup$folder/memory.max")" = 67108864 ]
+	[ "$(cat "/sys/fs/cgroup$folder/cpu.max")" = "50000 100000" ]
+	[ "$(systemctl show --property MemoryMax --value "cri-containerd-$CONTAINER.scope")" = 67108864 ]
+	[ "$(inside cat /proc/self/cgroup)" = 0::/ ]
+	cri UpdateContainerResources "{\"container_id\": \"$CONTAINER\", \"linux\": {\"memory_limit_in_bytes\": 50331648}}" >/dev/null
+	[ "$(cat "/sys/fs/cgroup$folder/memory.max")" = 50331648 ]
+	container two '{}' sleep 1000
+	[ "$(cgroup "$PID")" = "$SLICES/cri-containerd-$CONTAINER.scope" ]
+	[ "$(readlink "/proc/$PID/ns/net")" = "$(readlink "/proc/$first/ns/net")" ]
+	[ "$(cri ContainerStats "{\"container_id\": \"$CONTAINER\"}" | jq -r .stats.attributes.id)" = "$CONTAINER" ]
+	cri StopContainer "{\"container_id\": \"$CONTAINER\", \"timeout\": 0}" >/dev/null
+	cri RemoveContainer "{\"container_id\": \"$CONTAINER\"}" >/dev/null
+	[ ! -e "/sys/fs/cgroup$SLICES/cri-containerd-$CONTAINER.scope" ]
+	cri StopPodSandbox "{\"pod_sandbox_id\": \"$POD\"}" >/dev/null
+	cri RemovePodSandbox "{\"pod_sandbox_id\": \"$POD\"}" >/dev/null
+	POD=
+	[ -z "$(find "/sys/fs/cgroup$SLICES" -name '*.scope' 2>/dev/null)" ]
+}
+
+@test "cri: exit codes and a restart in the same pod" {
+	pod
+	container one '{}' sh -c 'exit 3'
+	local i
+	for i in $(seq 60); do
+		[ "$(cri ContainerStatus "{\"container_id\": \"$CONTAINER\"}" | jq -r .status.state)" = CONTAINER_EXITED ] && break
+		sleep 0.5
+	done
+	[ "$(cri ContainerStatus "{\"container_id\": \"$CONTAINER\"}" | jq -r .status.exit_code)" = 3 ]
+	cri RemoveContainer "{\"container_id\": \"$CONTAINER\"}" >/dev/null
+	container one '{}' sleep 1000
+	run inside sh -c 'exit 5'
+	[ "$status" -eq 5 ]
+}

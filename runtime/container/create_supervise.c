@@ -91,6 +91,7 @@ int create_supervise(void *ctx, struct error *err)
 	if (r < 0)
 		return r;
 	c->record->supervisor_pid = c->supervise.ref.pid;
+	c->record->monitor_pid = c->supervise.monitor;
 	c->record->supervisor_start = c->supervise.ref.start;
 	return 0;
 }

@@ -16,7 +16,7 @@ struct monitor;
 
 struct monitor_service {
 	const char *name;
-	/* With privilege; the cgroup is there and empty. */
+	/* With privilege; the cgroup is there and empty. Called in reverse order; nothing can be logged yet. */
 	int (*open)(struct monitor *m, struct error *err);
 	/* With privilege; init waits at its gate, m->netns_fd is its network. */
 	int (*adopt)(struct monitor *m, struct error *err);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cgroup/cgroup.h"
 #include "monitor/monitor.h"
 #include "state/state.h"
 #include "util/fd.h"
@@ -61,7 +62,11 @@ static int open_all(struct monitor *m, struct error *err)
 	r = monitor_config_read(m->dir_fd, &m->config, err);
 	if (r == 0)
 		r = open_cgroup(m, err);
-	for (i = 0; r == 0 && i < monitor_n_services; i++)
+	/* Out of the engine's unit, as the supervisor. */
+	if (r == 0 && !m->config->rootless)
+		r = cgroup_enter_apart(MONITOR_CGROUP, err);
+	/* The log last: its file comes from the supervisor, which begins when we do. */
+	for (i = monitor_n_services; r == 0 && i-- > 0;)
 		if (monitor_services[i]->open)
 			r = monitor_services[i]->open(m, err);
 	return r;

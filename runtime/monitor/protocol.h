@@ -21,6 +21,7 @@
 
 #define LINK_VERSION 1
 #define LINK_FDS_MAX 8
+#define MONITOR_CGROUP	  "agentrun" /* where the resident programs live, at the top of each hierarchy */
 #define LINK_CONTROL_FILE STATE_CONTROL_FILE
 
 enum link_peer {
@@ -31,7 +32,7 @@ enum link_peer {
 };
 
 enum link_type {
-	LINK_SETUP = 1, /* fd: the state folder; the record in it names the cgroup */
+	LINK_SETUP = 1, /* fds: the state folder, whose record names the cgroup, and the conversation with the monitor */
 	LINK_CONTAINER, /* pid, fds: its pidfd and its network namespace */
 	LINK_COMMIT, /* the container outlives its creator */
 	LINK_START, /* look at init at its execve, and start the clock */

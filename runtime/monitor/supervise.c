@@ -1,6 +1,7 @@
 /*
- * Starting a supervisor and speaking to one. It gets descriptor 3 and nothing else of the
- * caller: no engine's stream or socket stays open because of it.
+ * Starting a supervisor with its monitor, and speaking to one. They get their conversations
+ * and the state folder and nothing else of the caller: no engine's stream or socket stays
+ * open because of them.
  */
 #include "monitor/supervise.h"
 
@@ -19,65 +20,77 @@
 #include "util/fd.h"
 
 #define SUPERVISOR_PROGRAM "agentrun-supervisor"
+#define MONITOR_PROGRAM	   "agentrun-monitor"
 #define WHO		   "the container's supervisor"
 /* It may have to write a last record and close the log. */
 #define END_TIMEOUT_MS 10000
 
+/* What a program is given: descriptors from 3 on, and /dev/null for the first three. */
+struct program {
+	const char *name;
+	int exe, null_fd;
+	int fds[2];
+	int n_fds;
+};
+
 /* In the child; nothing here may change what it shares with the parent. */
-static void become_supervisor(int exe, int sock, int null_fd)
+static void become(const struct program *p)
 {
-	char *const argv[] = { (char *)SUPERVISOR_PROGRAM, NULL };
+	char *const argv[] = { (char *)p->name, NULL };
 	char *const envp[] = { NULL };
-	int fd;
+	int high[4], fd;
 
 	signals_reset();
-	exe = fcntl(exe, F_DUPFD_CLOEXEC, 16);
-	sock = fcntl(sock, F_DUPFD_CLOEXEC, 16);
-	null_fd = fcntl(null_fd, F_DUPFD_CLOEXEC, 16);
-	if (exe < 0 || sock < 0 || null_fd < 0)
-		_exit(125);
+	high[0] = fcntl(p->exe, F_DUPFD_CLOEXEC, 16);
+	high[1] = fcntl(p->null_fd, F_DUPFD_CLOEXEC, 16);
+	for (fd = 0; fd < p->n_fds; fd++)
+		high[2 + fd] = fcntl(p->fds[fd], F_DUPFD_CLOEXEC, 16);
 	for (fd = 0; fd < 3; fd++)
-		if (dup2(null_fd, fd) < 0)
+		if (dup2(high[1], fd) < 0)
 			_exit(125);
-	if (dup2(sock, 3) < 0)
-		_exit(125);
-	(void)fd_cloexec_from(4);
-	(void)syscall(SYS_execveat, exe, "", argv, envp, AT_EMPTY_PATH);
+	for (fd = 0; fd < p->n_fds; fd++)
+		if (dup2(high[2 + fd], 3 + fd) < 0)
+			_exit(125);
+	(void)fd_cloexec_from(3 + (unsigned)p->n_fds);
+	(void)syscall(SYS_execveat, high[0], "", argv, envp, AT_EMPTY_PATH);
 	_exit(126);
 }
 
-static int spawn(int exe, int sock, int null_fd, struct pidref *ref, struct error *err)
+static int spawn(struct program *p, pid_t *ret, struct error *err)
 {
 	sigset_t all, old;
 	pid_t pid;
+	int r;
 
+	r = libexec_open(p->name, &p->exe, err);
+	if (r < 0)
+		return r;
 	/* A handler of ours must not run in the child, which has our memory. */
 	(void)sigfillset(&all);
 	if (sigprocmask(SIG_SETMASK, &all, &old) < 0)
 		return error_set(err, -errno, "block signals");
 	pid = vfork();
 	if (pid == 0)
-		become_supervisor(exe, sock, null_fd);
+		become(p);
 	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+	(void)close(take_fd(&p->exe));
 	if (pid < 0)
-		return error_set(err, -errno, "start %s", SUPERVISOR_PROGRAM);
-	ref->pid = pid;
-	ref->fd = sys_pidfd_open(pid, 0);
-	return ref->fd < 0 ? error_set(err, -errno, "open a descriptor of %s", SUPERVISOR_PROGRAM) : 0;
+		return error_set(err, -errno, "start %s", p->name);
+	*ret = pid;
+	return 0;
 }
 
 int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, struct error *err)
 {
-	_cleanup_close_ int exe = -EBADF;
 	_cleanup_close_ int null_fd = -EBADF;
 	_cleanup_close_ int theirs = -EBADF;
+	_cleanup_close_ int to_monitor = -EBADF;
+	_cleanup_close_ int to_supervisor = -EBADF;
 	struct link_msg msg = { .type = LINK_SETUP };
+	struct program supervisor, monitor;
 	int socks[2];
 	int r;
 
-	r = libexec_open(SUPERVISOR_PROGRAM, &exe, err);
-	if (r < 0)
-		return r;
 	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null_fd < 0)
 		return error_set(err, -errno, "open /dev/null for %s", SUPERVISOR_PROGRAM);
@@ -86,10 +99,24 @@ int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, struct error *
 		return r;
 	theirs = socks[1];
 	s->link = (struct link){ .fd = socks[0], .self = LINK_CREATOR, .peer = LINK_SUPERVISOR };
-	r = spawn(exe, theirs, null_fd, &s->ref, err);
+	r = link_pair(socks, err);
+	if (r < 0)
+		return r;
+	to_monitor = socks[0];
+	to_supervisor = socks[1];
+	supervisor = (struct program){ SUPERVISOR_PROGRAM, -EBADF, null_fd, { theirs }, 1 };
+	monitor = (struct program){ MONITOR_PROGRAM, -EBADF, null_fd, { to_supervisor, dir_fd }, 2 };
+	/* The monitor has the longer way. Alone, it would end with the conversation. */
+	r = spawn(&monitor, &s->monitor, err);
 	if (r == 0)
-		r = pidref_fill(proc_fd, &s->ref, err);
-	return r < 0 ? r : link_send(&s->link, &msg, &dir_fd, 1, err);
+		r = spawn(&supervisor, &s->ref.pid, err);
+	if (r < 0)
+		return r;
+	s->ref.fd = sys_pidfd_open(s->ref.pid, 0);
+	if (s->ref.fd < 0)
+		return error_set(err, -errno, "open a descriptor of %s", SUPERVISOR_PROGRAM);
+	r = pidref_fill(proc_fd, &s->ref, err);
+	return r < 0 ? r : link_send(&s->link, &msg, (int[]){ dir_fd, to_monitor }, 2, err);
 }
 
 int supervise_hand_over(struct supervise *s, const struct pidref *init, int netns_fd, struct error *err)

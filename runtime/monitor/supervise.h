@@ -12,12 +12,13 @@
 struct supervise {
 	struct link link;
 	struct pidref ref;
+	pid_t monitor;
 };
 
 #define SUPERVISE_NULL ((struct supervise){ .link = { .fd = -EBADF }, .ref = PIDREF_NULL })
 
 /*
- * Starts it. The state folder must have its record, with the cgroup, and monitor.json. Its
+ * Starts it and the monitor, side by side. The state folder must have its record, with the cgroup, and monitor.json. Its
  * work goes on beside the caller's.
  */
 int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, struct error *err);

@@ -75,7 +75,6 @@ struct sup {
 	struct ev_source creator_source, monitor_source, listen_source, signal_source;
 	struct sup_client *clients;
 	size_t n_clients;
-	pid_t monitor_pid;
 	bool committed, monitor_ready, container_known, ending, killed;
 	struct sup_process *init, *processes; /* init is the last of the list */
 	size_t n_processes;
@@ -125,7 +124,7 @@ void sup_client_done(struct sup_client *c);
 void sup_client_answer(struct sup_process *p, const struct error *e);
 
 /* supervisor_monitor.c */
-int sup_monitor_spawn(struct sup *s, struct error *err);
+int sup_monitor_meet(struct sup *s, int *fd, struct error *err);
 /* supervisor_tty.c: the helper of a terminal, fds: the master inside, the slave outside; adds its socket. */
 int sup_tty_start(struct sup_process *p, struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err);
 void sup_tty_reap(struct sup_process *p);

@@ -1,6 +1,6 @@
 /*
  * agentrun-supervisor: started by `create` with descriptor 3 as their conversation, it
- * leaves the engine's cgroup, starts the monitor, takes the container over, and lives as
+ * leaves the engine's cgroup, meets the monitor, takes the container over, and lives as
  * long as that does. Everything it knows of the container comes from the state folder.
  */
 #include <assert.h>
@@ -10,7 +10,6 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "monitor/monitor_config.h"
@@ -18,8 +17,7 @@
 #include "os/procfs.h"
 #include "util/fd.h"
 
-#define CREATOR_FD   3
-#define APART_CGROUP "agentrun"
+#define CREATOR_FD 3
 
 static void use_record(struct sup *s)
 {
@@ -37,12 +35,12 @@ static void use_record(struct sup *s)
 		};
 }
 
-static int on_setup(struct sup *s, int *fd, struct error *err)
+static int on_setup(struct sup *s, int fds[LINK_FDS_MAX], struct error *err)
 {
 	struct monitor_config *config = NULL;
 	int r;
 
-	s->dir_fd = take_fd(fd);
+	s->dir_fd = take_fd(&fds[0]);
 	r = state_read(s->dir_fd, &s->record, err);
 	if (r == STATE_E_NOT_FOUND)
 		return error_text(err, -ENOENT, "the container has no record");
@@ -50,13 +48,13 @@ static int on_setup(struct sup *s, int *fd, struct error *err)
 		return r;
 	use_record(s);
 	/* Out of the engine's unit, so that its stop does not end us. A user alone has no such place. */
-	r = s->record->rootless ? 0 : cgroup_enter_apart(APART_CGROUP, err);
+	r = s->record->rootless ? 0 : cgroup_enter_apart(MONITOR_CGROUP, err);
 	if (r == 0)
 		r = monitor_config_read(s->dir_fd, &config, err);
 	if (r < 0)
 		return r;
 	s->root = arena_strdup(&s->record->arena, config->root);
-	r = s->root ? sup_monitor_spawn(s, err) : error_oom(err);
+	r = s->root ? sup_monitor_meet(s, &fds[1], err) : error_oom(err);
 	if (r == 0 && config->audit.enabled)
 		r = sup_log_open(s, config->rootless, err);
 	(void)monitor_config_free(config);
@@ -93,7 +91,7 @@ static int creator_dispatch(struct sup *s, struct link_msg *msg, int fds[LINK_FD
 {
 	switch (msg->type) {
 	case LINK_SETUP:
-		return on_setup(s, &fds[0], err);
+		return on_setup(s, fds, err);
 	case LINK_CONTAINER:
 		return on_container(s, msg, fds, err);
 	case LINK_STREAMS:
@@ -139,8 +137,6 @@ static int on_child_signal(struct evloop *l, struct ev_source *src, uint32_t eve
 	/* Several may have become one: all processes are looked at. */
 	while (read(src->fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		;
-	if (s->monitor_pid > 0 && waitpid(s->monitor_pid, NULL, WNOHANG) == s->monitor_pid)
-		s->monitor_pid = 0;
 	return sup_reap(s, err);
 }
 

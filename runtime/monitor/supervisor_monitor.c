@@ -1,36 +1,11 @@
 /*
- * Owns the supervisor's side of the monitor: its start, its words, and that the container
+ * Owns the supervisor's side of the monitor: its words, and that the container
  * does not outlive it.
  */
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "monitor/supervisor.h"
-#include "os/libexec.h"
-#include "os/procattr.h"
-#include "os/syscalls.h"
-#include "util/fd.h"
-
-#define MONITOR_PROGRAM "agentrun-monitor"
-
-/* In the child; the descriptors are the program's interface. */
-static void become_monitor(int exe, int sock, int dir)
-{
-	char *const argv[] = { (char *)MONITOR_PROGRAM, NULL };
-	char *const envp[] = { NULL };
-	int high_sock = fcntl(sock, F_DUPFD_CLOEXEC, 16), high_dir = fcntl(dir, F_DUPFD_CLOEXEC, 16);
-	int high_exe = fcntl(exe, F_DUPFD_CLOEXEC, 16);
-
-	signals_reset();
-	if (high_sock < 0 || high_dir < 0 || high_exe < 0 || dup2(high_sock, 3) < 0 || dup2(high_dir, 4) < 0)
-		_exit(125);
-	(void)fd_cloexec_from(5);
-	(void)syscall(SYS_execveat, high_exe, "", argv, envp, AT_EMPTY_PATH);
-	_exit(126);
-}
 
 void sup_monitor_tell(struct sup *s, struct link_msg *msg)
 {
@@ -116,27 +91,9 @@ static int on_monitor(struct evloop *l, struct ev_source *src, uint32_t events, 
 	}
 }
 
-int sup_monitor_spawn(struct sup *s, struct error *err)
+int sup_monitor_meet(struct sup *s, int *fd, struct error *err)
 {
-	_cleanup_close_ int exe = -EBADF;
-	int socks[2];
-	pid_t pid;
-	int r;
-
-	r = libexec_open(MONITOR_PROGRAM, &exe, err);
-	if (r == 0)
-		r = link_pair(socks, err);
-	if (r < 0)
-		return r;
-	/* Nothing of ours is changed in the child, so it may borrow our memory until its execve. */
-	pid = vfork();
-	if (pid == 0)
-		become_monitor(exe, socks[1], s->dir_fd);
-	(void)close(socks[1]);
-	s->monitor = (struct link){ .fd = socks[0], .self = LINK_SUPERVISOR, .peer = LINK_MONITOR };
-	if (pid < 0)
-		return error_set(err, -errno, "start %s", MONITOR_PROGRAM);
-	s->monitor_pid = pid;
+	s->monitor = (struct link){ .fd = take_fd(fd), .self = LINK_SUPERVISOR, .peer = LINK_MONITOR };
 	return ev_add(&s->loop, &s->monitor_source, s->monitor.fd, EPOLLIN, on_monitor, s, err);
 }
 

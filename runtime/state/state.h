@@ -74,6 +74,7 @@ struct state_record {
 	struct state_readback readback;
 	char *verified; /* how expect was checked: "exec-stop", "after-exec"; NULL = not yet */
 	pid_t supervisor_pid; /* 0 = none stands beside it */
+	pid_t monitor_pid; /* for people: the supervisor knows it by its connection */
 	unsigned long long supervisor_start;
 	char *audit_log; /* its name; NULL = none */
 	uint64_t time_limit, time_exec, time_grace; /* ns; of the container, of each exec; UINT64_MAX = none, all 0 = not set */

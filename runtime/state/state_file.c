@@ -21,7 +21,7 @@
 struct state_doc {
 	struct opt_u64 version;
 	char *id, *oci_version, *bundle, *rootfs, *owner, *created;
-	int64_t pid, supervisor_pid;
+	int64_t pid, supervisor_pid, monitor_pid;
 	uint64_t pid_start, supervisor_start, time_limit, time_exec, time_grace;
 	bool pid_ns_private, systemd_cgroup, rootless, no_new_keyring, terminal, cgroup_user_scope, captured;
 	uint32_t cgroup_layout, cgroup_manager;
@@ -94,6 +94,7 @@ static const struct json_field doc_fields[] = {
 	FIELD("readBack", readback, json_get_object_ptr, 0, &state_readback_type),
 	FIELD("profile", profile, json_get_string, 0, NULL),
 	FIELD("supervisorPid", supervisor_pid, json_get_i64, 0, NULL),
+	FIELD("monitorPid", monitor_pid, json_get_i64, 0, NULL),
 	FIELD("supervisorStart", supervisor_start, json_get_u64, 0, NULL),
 	FIELD("outputCaptured", captured, json_get_bool, 0, NULL),
 	FIELD("auditLog", audit_log, json_get_string, 0, NULL),
@@ -250,6 +251,7 @@ int state_parse(const char *data, size_t len, struct state_record **ret, struct 
 	rec->affinity = doc.affinity;
 	rec->verified = doc.verified;
 	rec->supervisor_pid = (pid_t)doc.supervisor_pid;
+	rec->monitor_pid = (pid_t)doc.monitor_pid;
 	rec->supervisor_start = doc.supervisor_start;
 	rec->audit_log = doc.audit_log;
 	rec->time_limit = doc.time_limit;

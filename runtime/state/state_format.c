@@ -79,6 +79,7 @@ int state_format(const struct state_record *rec, char **ret_text, struct error *
 		json_bool(w, "outputCaptured", true);
 	if (rec->supervisor_pid > 0) {
 		json_i64(w, "supervisorPid", rec->supervisor_pid);
+		json_i64(w, "monitorPid", rec->monitor_pid);
 		json_u64(w, "supervisorStart", rec->supervisor_start);
 	}
 	if (rec->audit_log)

@@ -199,7 +199,7 @@ $REFUSED"
 		sleep 0.1
 	done
 	[ "$(cat "$ROOTFS/first")" = outside ]
-	pkill -KILL -P "$(jq -r .supervisorPid "$ROOT/$ID/state.json")"
+	kill -KILL "$(jq -r .monitorPid "$ROOT/$ID/state.json")"
 	sleep 0.5
 	[ "$(rt state "$ID" | jq -r .status)" = stopped ]
 	[ ! -s "$ROOTFS/late" ]

@@ -77,7 +77,7 @@ supervisor() {
 }
 
 monitor() {
-	pgrep -P "$(supervisor)"
+	jq -r .monitorPid "$ROOT/$ID/state.json"
 }
 
 # nobody_left: neither a process of the container's cgroup nor its supervisor and monitor.

@@ -99,7 +99,7 @@ programs() {
 	start_container
 	local log monitor i
 	log=$(container_log)
-	monitor=$(pgrep -P "$(jq -r .supervisorPid "$ROOT/$ID/state.json")")
+	monitor=$(jq -r .monitorPid "$ROOT/$ID/state.json")
 	kill -STOP "$monitor"
 	: >"$T/out/go"
 	for ((i = 0; i < 400; i++)); do

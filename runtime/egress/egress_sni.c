@@ -106,6 +106,7 @@ void sni_conn_free(struct sni_conn *c, bool reset)
 	sni_flow_done(p, &c->flow[SERVER]);
 	close_side(p, &c->source[CLIENT], reset);
 	close_side(p, &c->source[SERVER], reset);
+	free(c->hello);
 	free(c);
 }
 
@@ -229,9 +230,11 @@ static int on_timer(struct evloop *l, struct ev_timer *t, struct error *err)
 
 	for (c = p->conns; c; c = next) {
 		next = c->next;
-		if (c->state == SNI_HELLO && c->deadline <= now)
+		if (c->state == SNI_FORWARD || c->deadline > now)
+			continue;
+		if (c->state == SNI_HELLO || c->state == SNI_AGAIN)
 			sni_refuse(c, EGRESS_SNI_TIMEOUT, NULL, 0);
-		else if (c->state == SNI_CONNECT && c->deadline <= now)
+		else
 			sni_refuse(c, EGRESS_SNI_UNREACHABLE, NULL, ETIMEDOUT);
 	}
 	if (p->accept_again && p->accept_again <= now) {

@@ -1,11 +1,11 @@
 /*
  * The proxy for connections whose server name must be checked: an address that was learned
  * from an allowed name may be shared with names that are not. The kernel sends such
- * connections here; the name in the ClientHello decides, then bytes go both ways without a
- * look at them. Encrypted and missing names are refused.
+ * connections here; the name in the ClientHello decides, and in the second one where the server
+ * asks for a second; then bytes go both ways without a look at them. Encrypted and missing names are refused.
  *
- * What cannot be seen from here: the Host header inside TLS, and a name in a handshake that
- * the server asks the client to repeat.
+ * What cannot be seen from here: the Host header inside TLS, and a handshake inside another
+ * (renegotiation before TLS 1.3, which servers do not let clients begin any more).
  *
  * Sockets are made in the network namespace of the calling process, which is in the
  * container's for good (egress_resolver.h). They are not in the container's cgroup, so its

@@ -127,6 +127,19 @@ static uint32_t wanted(const struct sni_conn *c, enum side s)
 	       (others->held ? (uint32_t)EPOLLOUT : 0);
 }
 
+bool sni_forward_answer(struct sni_conn *c)
+{
+	const struct sni_flow *f = &c->flow[SERVER];
+	struct error err = ERROR_NULL;
+
+	/* A server that asked for something and ends has no more use for it. */
+	if (!pump(c, SERVER) || f->ended)
+		return false;
+	return ev_set(c->proxy->loop, &c->source[CLIENT],
+		      EPOLLIN | EPOLLRDHUP | (f->held ? EPOLLOUT : 0), &err) == 0 &&
+	       ev_set(c->proxy->loop, &c->source[SERVER], f->held ? 0 : EPOLLIN, &err) == 0;
+}
+
 bool sni_forward(struct sni_conn *c, bool *ret_whole)
 {
 	struct error err = ERROR_NULL;

@@ -1,6 +1,7 @@
 /*
  * The inside of struct egress_sni, shared by egress_sni.c (places, clock,
- * reports), egress_sni_hello.c (who may) and egress_sni_forward.c (the bytes).
+ * reports), egress_sni_hello.c (who may), egress_sni_target.c (the way to the target) and
+ * egress_sni_forward.c (the bytes).
  */
 #pragma once
 
@@ -18,7 +19,14 @@
 
 enum side { CLIENT, SERVER };
 
-enum sni_state { SNI_HELLO, SNI_CONNECT, SNI_FORWARD };
+enum sni_state {
+	SNI_HELLO, /* the client is to say which name */
+	SNI_CONNECT, /* to the target */
+	SNI_SEND, /* what the client said */
+	SNI_ANSWER, /* the server may ask for another hello */
+	SNI_AGAIN, /* it did: the client is to say the name again */
+	SNI_FORWARD,
+};
 
 struct sni_pipe {
 	int in, out; /* write end, read end */
@@ -40,6 +48,10 @@ struct sni_conn {
 	struct sni_flow flow[2]; /* by the side it comes from */
 	struct egress_sni_target target;
 	uint64_t deadline; /* until forwarding */
+	struct dns_name name;
+	bool second; /* the hello below is the client's second */
+	uint8_t *hello; /* taken from the client, on its way to the server */
+	size_t hello_len, hello_at;
 };
 
 struct egress_sni {
@@ -69,10 +81,21 @@ void sni_conn_free(struct sni_conn *c, bool reset);
 /* Reports, resets and frees. */
 void sni_refuse(struct sni_conn *c, enum egress_sni_event_kind kind, const struct tls_hello *hello, int error);
 
-/* Bytes of a client that has not been judged yet. */
+/* hello.c: bytes of a client that is to be judged. */
 int sni_on_hello(struct evloop *l, struct ev_source *s, uint32_t events, struct error *err);
+/* Whether a rule opens the connection's port for the name. */
+bool sni_permitted(const struct egress_sni *p, const struct dns_name *name, uint16_t port);
+
+/* target.c: makes the connection to the target, to begin with the hello. */
+void sni_connect(struct sni_conn *c);
+/* Sends the hello in c, then goes on. */
+void sni_send_hello(struct sni_conn *c);
+/* To be waked when that many bytes are there, not by each single one. */
+bool sni_wait_bytes(int fd, size_t need);
 void sni_tune(int fd);
 
+/* What the server says, while the client is to be judged again. False: over or broken. */
+bool sni_forward_answer(struct sni_conn *c);
 /* Both ways as far as it goes without waiting. False: the connection is over or broken. */
 bool sni_forward(struct sni_conn *c, bool *ret_whole);
 /* Bytes that are held go with it. */

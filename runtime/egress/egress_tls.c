@@ -9,9 +9,11 @@
 
 #define RECORD_HEADER	 5
 #define RECORD_HANDSHAKE 22
+#define RECORD_CHANGE	 20
 #define RECORD_MAX	 16384
 #define HANDSHAKE_HEADER 4
 #define CLIENT_HELLO	 1
+#define SERVER_HELLO	 2
 #define SESSION_ID_MAX	 32
 #define RANDOM_SIZE	 32
 
@@ -232,6 +234,7 @@ enum tls_verdict tls_hello_read(const uint8_t *data, size_t len, uint8_t *scratc
 			 * answer. */
 			if (have + size != want)
 				return TLS_OTHER;
+			ret->length = at + size;
 			return read_hello(scratch + HANDSHAKE_HEADER, want - HANDSHAKE_HEADER, ret);
 		}
 		have += n;
@@ -239,4 +242,54 @@ enum tls_verdict tls_hello_read(const uint8_t *data, size_t len, uint8_t *scratc
 			return more(len + (want - have), ret);
 		at += size;
 	}
+}
+
+enum tls_verdict tls_hello_read_second(const uint8_t *data, size_t len, uint8_t *scratch,
+				       struct tls_hello *ret)
+{
+	static const uint8_t change[] = { RECORD_CHANGE, 3, 3, 0, 1, 1 };
+	enum tls_verdict v;
+
+	if (!len || data[0] != RECORD_CHANGE)
+		return tls_hello_read(data, len, scratch, ret);
+	memset(ret, 0, sizeof(*ret));
+	if (memcmp(data, change, MIN(len, sizeof(change))) != 0)
+		return TLS_OTHER;
+	if (len < sizeof(change))
+		return more(sizeof(change) + RECORD_HEADER + HANDSHAKE_HEADER, ret);
+	v = tls_hello_read(data + sizeof(change), len - sizeof(change), scratch, ret);
+	ret->need += v == TLS_MORE ? sizeof(change) : 0;
+	ret->length += ret->length ? sizeof(change) : 0;
+	return v;
+}
+
+enum tls_answer tls_answer_read(const uint8_t *data, size_t len, size_t *ret_need)
+{
+	/* SHA-256 of "HelloRetryRequest", in the place of the server's random number (RFC
+	 * 8446, 4.1.3). */
+	static const uint8_t retry[RANDOM_SIZE] = {
+		0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c,
+		0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb,
+		0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
+	};
+	const size_t before = RECORD_HEADER + HANDSHAKE_HEADER + 2, all = before + RANDOM_SIZE;
+
+	*ret_need = 1;
+	if (!len)
+		return TLS_ANSWER_MORE;
+	/* An alert, most likely. */
+	if (data[0] != RECORD_HANDSHAKE)
+		return TLS_ANSWER_FINAL;
+	*ret_need = RECORD_HEADER + 1;
+	if (len <= RECORD_HEADER)
+		return TLS_ANSWER_MORE;
+	if (data[RECORD_HEADER] != SERVER_HELLO)
+		return TLS_ANSWER_FINAL;
+	if ((size_t)(data[3] << 8 | data[4]) < all - RECORD_HEADER)
+		return TLS_ANSWER_BAD;
+	*ret_need = all;
+	if (len < all)
+		return TLS_ANSWER_MORE;
+	return memcmp(data + before, retry, sizeof(retry)) == 0 ? TLS_ANSWER_RETRY
+								: TLS_ANSWER_FINAL;
 }

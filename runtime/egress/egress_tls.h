@@ -23,6 +23,7 @@ enum tls_verdict {
 
 struct tls_hello {
 	size_t need; /* TLS_MORE: the least length that can bring a decision; grows with each call */
+	size_t length; /* any but TLS_MORE and TLS_OTHER: where the records of the message end */
 	struct dns_name name; /* len 0: none */
 	uint16_t version; /* highest offered: 0x0303 is TLS 1.2 */
 	char alpn[TLS_ALPN_MAX]; /* offered protocols, separated by commas, cut at the limit */
@@ -30,3 +31,15 @@ struct tls_hello {
 
 /* Works in scratch, of TLS_HELLO_MAX bytes. len above TLS_STREAM_MAX gives no further decision. */
 enum tls_verdict tls_hello_read(const uint8_t *data, size_t len, uint8_t *scratch, struct tls_hello *ret);
+/* The second ClientHello, after the server asked for it: a ChangeCipherSpec may stand before it. */
+enum tls_verdict tls_hello_read_second(const uint8_t *data, size_t len, uint8_t *scratch, struct tls_hello *ret);
+
+enum tls_answer {
+	TLS_ANSWER_MORE, /* wait until *ret_need bytes are there */
+	TLS_ANSWER_FINAL, /* no further ClientHello in the clear will follow */
+	TLS_ANSWER_RETRY, /* HelloRetryRequest: the client will send another one, and servers take the name in that */
+	TLS_ANSWER_BAD, /* cut in a way that hides which */
+};
+
+/* The beginning of what the server answers. */
+enum tls_answer tls_answer_read(const uint8_t *data, size_t len, size_t *ret_need);

@@ -222,7 +222,7 @@ left() {
 
 @test 'an answer that changes to the metadata service opens nothing' {
 	local i
-	for i in 1 2 3 4; do
+	for _ in 1 2 3 4; do
 		ask 198.51.100.53 udp rebind.test A
 	done >"$W/rebind"
 	grep -q 198.51.100.80 "$W/rebind"

@@ -23,7 +23,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t at;
 
 	if (v == TLS_SNI)
-		check(whole.name.len > 1 && dns_name_is_host(&whole.name));
+		check(whole.name.len > 1 && dns_name_is_host(&whole.name) && whole.length <= size);
+	if (tls_answer_read(data, size, &at) == TLS_ANSWER_MORE)
+		check(at > size);
+	if (tls_hello_read_second(data, size, scratch, &part) == TLS_SNI)
+		check(part.length <= size);
 	check(strnlen(whole.alpn, sizeof(whole.alpn)) < sizeof(whole.alpn));
 	for (at = 0; at <= size; at = part.need) {
 		w = tls_hello_read(data, at, scratch, &part);

@@ -4,8 +4,9 @@
  */
 #include <fcntl.h>
 #include <netinet/tcp.h>
-#include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/wait.h>
 
 #include "egress/egress_sni.h"
@@ -365,6 +366,118 @@ static void test_slow(void)
 	is_int(egress_sni_stats(proxy)->connections, 0, "nothing is left");
 }
 
+/* A server that asks for another hello, and what may follow. */
+static void test_retry(void)
+{
+	static const struct {
+		const char *name;
+		bool ech, early, change, good;
+	} cases[] = {
+		{ "good.example", false, false, false, true },
+		{ "good.example", false, false, true, true },
+		{ "x.wild.test", false, false, true, true },
+		{ "good.example", false, true, true, true },
+		{ "evil.example", false, false, true, false },
+		{ "evil.example", false, true, false, false },
+		{ NULL, false, false, true, false },
+		{ "good.example", true, false, true, false },
+	};
+	uint8_t ask[5 + 4 + 2 + 32 +
+		    8] = { 22, 3, 3, 0, 4 + 2 + 32 + 8, 2, 0, 0, 2 + 32 + 8, 3, 3 },
+		    buf[2048];
+	static const uint8_t magic[32] = { 0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11,
+					   0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
+					   0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e,
+					   0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c };
+	size_t i, second;
+	int fd, conn;
+
+	begin(0);
+	memcpy(ask + 11, magic, sizeof(magic));
+	for (i = 0; i < ELEMENTSOF(cases); i++) {
+		fd = client();
+		make_hello("good.example", false, 0);
+		(void)!send(fd, hello, hello_len, 0);
+		second = hello_len;
+		if (!cases[i].early)
+			(void)(conn = accepted());
+		make_hello(cases[i].name, cases[i].ech, 0);
+		if (cases[i].early) {
+			if (cases[i].change)
+				(void)!send(fd, "\x14\3\3\0\1\1", 6, 0);
+			(void)!send(fd, hello, hello_len, 0);
+			conn = accepted();
+		}
+		is_int(received(conn, buf, sizeof(buf)), (long long)second,
+		       "the first hello alone");
+		ok(received(conn, buf, sizeof(buf)) == -2, "nothing behind it");
+		(void)!send(conn, ask, 20, 0);
+		settle();
+		(void)!send(conn, ask + 20, sizeof(ask) - 20, 0);
+		(void)!send(conn, "\x14\3\3\0\1\1", 6, 0);
+		settle();
+		if (!cases[i].early) {
+			is_int(received(fd, buf, sizeof(buf)), sizeof(ask) + 6,
+			       "the server's request");
+			if (cases[i].change)
+				(void)!send(fd, "\x14\3\3\0\1\1", 6, 0);
+			(void)!send(fd, hello, hello_len, 0);
+		}
+		if (cases[i].good) {
+			settle();
+			is_int(received(conn, buf, sizeof(buf)),
+			       (long long)hello_len + (cases[i].change ? 6 : 0),
+			       "a good second hello comes through");
+			(void)!send(fd, "data", 4, 0);
+			is_int(received(conn, buf, sizeof(buf)), 4, "and what follows");
+		} else {
+			ok(was_reset(conn),
+			   "a bad second hello ends it, and is not seen by the server");
+		}
+		(void)close(conn);
+		(void)close(fd);
+		settle();
+	}
+	is_int(egress_sni_stats(proxy)->connections, 0, "nothing is left");
+	fd = client();
+	make_hello("good.example", false, 0);
+	(void)!send(fd, hello, hello_len, 0);
+	conn = accepted();
+	(void)!send(conn, "\x16\3\3\0\x0a\2\0\0\x2a\3\3\xcf\x21\xad\x74", 15, 0);
+	ok(was_reset(fd), "a request cut into records is none that we let pass");
+	(void)close(conn);
+	(void)close(fd);
+}
+
+/* The client's bytes are pages of a file, and change after they were judged. */
+static void test_changing(void)
+{
+	int file = memfd_create("hello", MFD_CLOEXEC), fd, conn, i;
+	uint8_t buf[2048];
+	off_t at = 0;
+	uint8_t *name;
+
+	begin(0);
+	make_hello("good.example", false, 0);
+	(void)!pwrite(file, hello, hello_len, 0);
+	fd = client();
+	is_int(sendfile(fd, file, &at, hello_len), (long long)hello_len, "a hello from a file");
+	for (i = 0; i < 200 && events.count[EGRESS_SNI_ALLOWED] == 0; i++) {
+		struct error err = ERROR_NULL;
+
+		(void)evloop_step(&loop, 1, &err);
+	}
+	is_int(events.count[EGRESS_SNI_ALLOWED], 1, "is allowed");
+	name = memmem(hello, hello_len, "good", 4);
+	(void)!pwrite(file, "evil", 4, name - hello);
+	conn = accepted();
+	is_int(received(conn, buf, sizeof(buf)), (long long)hello_len, "the server gets it");
+	ok(memcmp(buf, hello, hello_len) == 0, "as it was when it was allowed");
+	(void)close(conn);
+	(void)close(fd);
+	(void)close(file);
+}
+
 /* A server that does not read stops its client; nothing piles up between. */
 static void test_pressure(void)
 {
@@ -380,6 +493,8 @@ static void test_pressure(void)
 	(void)!send(fd, hello, hello_len, 0);
 	conn = accepted();
 	(void)received(conn, buf, hello_len);
+	(void)!send(conn, "x", 1, 0);
+	(void)received(fd, buf, 1);
 	for (i = 0; i < 300; i++) {
 		/* Each byte tells its place, so that loss and disorder show. */
 		size_t k;
@@ -450,6 +565,7 @@ static pid_t bulk_client(const char *to, unsigned port, bool download, int out)
 	(void)fcntl(fd, F_SETFL, 0);
 	t = ev_now(CLOCK_MONOTONIC);
 	(void)!send(fd, hello, hello_len, 0);
+	(void)!recv(fd, buf, 1, 0);
 	while (left > 0) {
 		n = download ? recv(fd, buf, MIN(sizeof(buf), left), 0)
 			     : send(fd, buf, MIN(sizeof(buf), left), MSG_NOSIGNAL);
@@ -480,6 +596,7 @@ static pid_t bulk_server(bool download)
 	fd = accept(server, NULL, NULL);
 	if (recv(fd, buf, hello_len, MSG_WAITALL) != (ssize_t)hello_len)
 		_exit(1);
+	(void)!send(fd, "x", 1, 0);
 	while (left > 0) {
 		n = download ? send(fd, buf, MIN(sizeof(buf), left), MSG_NOSIGNAL)
 			     : recv(fd, buf, MIN(sizeof(buf), left), 0);
@@ -545,6 +662,8 @@ int main(void)
 	test_allowed();
 	test_refused();
 	test_pieces();
+	test_retry();
+	test_changing();
 	test_slow();
 	test_pressure();
 	test_six();

@@ -299,6 +299,62 @@ static void test_limits(void)
 	is_int(verdict(), TLS_OTHER, "what cannot end within 32 KiB");
 }
 
+static void test_answer(void)
+{
+	static const uint8_t magic[] =
+		"\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91"
+		"\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c";
+	size_t need, at, early = 0;
+
+	set_stream("\x16\3\3\0\x40\2\0\0\x3c\3\3", 11);
+	add(&stream, magic, 32);
+	for (at = 0; at < stream.len; at++) {
+		early += tls_answer_read(stream.b, at, &need) != TLS_ANSWER_MORE;
+		early += need <= at || need > stream.len;
+	}
+	is_int(early, 0, "each part of a request asks for more");
+	is_int(tls_answer_read(stream.b, stream.len, &need), TLS_ANSWER_RETRY,
+	       "a request for another hello");
+	stream.b[30] ^= 1;
+	is_int(tls_answer_read(stream.b, stream.len, &need), TLS_ANSWER_FINAL, "a ServerHello");
+	is_int(tls_answer_read((const uint8_t *)"\x15", 1, &need), TLS_ANSWER_FINAL, "an alert");
+	is_int(tls_answer_read((const uint8_t *)"\x16\3\3\0\4\0", 6, &need), TLS_ANSWER_FINAL,
+	       "another message");
+	is_int(tls_answer_read((const uint8_t *)"\x16\3\3\0\4\2", 6, &need), TLS_ANSWER_BAD,
+	       "one in pieces");
+}
+
+static void test_second(void)
+{
+	enum tls_verdict v;
+	size_t at, bad = 0;
+
+	ext.len = 0;
+	add_name("a.example");
+	make();
+	cut(50);
+	memmove(stream.b + 6, stream.b, stream.len);
+	memcpy(stream.b, "\x14\3\3\0\1\1", 6);
+	stream.len += 6;
+	add(&stream, "rest", 4);
+	is_int(tls_hello_read_second(stream.b, stream.len, scratch, &hello), TLS_SNI,
+	       "behind a change of cipher");
+	is_int(hello.length, (long long)stream.len - 4, "its end");
+	is_int(verdict(), TLS_OTHER, "which a first one has not got");
+	for (at = 0; at < stream.len - 4; at++) {
+		v = tls_hello_read_second(stream.b, at, scratch, &hello);
+		bad += v != TLS_MORE || hello.need <= at || hello.need > stream.len - 4;
+	}
+	is_int(bad, 0, "each part of it asks for more");
+	stream.b[5] = 2;
+	is_int(tls_hello_read_second(stream.b, stream.len, scratch, &hello), TLS_OTHER,
+	       "another change");
+	cut(50);
+	is_int(tls_hello_read_second(stream.b, stream.len, scratch, &hello), TLS_SNI,
+	       "without one");
+	is_int(hello.length, (long long)stream.len, "its end");
+}
+
 int main(void)
 {
 	TAP_BEGIN();
@@ -307,5 +363,7 @@ int main(void)
 	test_other();
 	test_malformed();
 	test_limits();
+	test_answer();
+	test_second();
 	return TAP_END();
 }

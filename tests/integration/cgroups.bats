@@ -251,3 +251,13 @@ value() {
 	fails 1 'nosuch'
 	clean
 }
+
+@test "the systemd manager without systemd says so" {
+	[ ! -d /run/systemd/system ] || skip "systemd is here"
+	AGENTRUN_FLAGS+=" --systemd-cgroup"
+	edit --arg c "system.slice:test:$ID" '.linux.cgroupsPath = $c'
+	run_container
+	fails 1
+	says 'not started by systemd.*use the cgroupfs manager'
+	clean
+}

@@ -124,7 +124,6 @@ static int trace_run(struct monitor *m, struct error *err)
 static int trace_message(struct monitor *m, const struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err)
 {
 	struct trace_service *s = m->trace;
-
 	int r;
 
 	if (!s || (msg->type != LINK_EXITED && msg->type != LINK_DRAIN))

@@ -20,8 +20,8 @@ int streams_make(struct streams *s, int proc_fd, struct error *err)
 	int r;
 
 	r = stdio_relay_make(ours, false, proc_fd, &s->relay, err);
-	if (r == 0)
-		s->on = stdio_relay_any(&s->relay);
+	/* Also with nothing to relay: that it is so belongs in the log. */
+	s->on = r == 0;
 	return r;
 }
 
@@ -127,11 +127,19 @@ void streams_message(const struct streams *s, uint32_t number, struct link_msg *
 	for (i = 0; i < 3; i++) {
 		struct link_stream *stream = &ret->streams[ret->n_streams];
 
+		stream->kind = (uint8_t)relay->choice[i].kind;
+		if (i > 0 && !relay->choice[i].relayed) {
+			stream->from = stream->to = LINK_NO_FD;
+			stream->name = (uint8_t)i;
+			ret->n_streams++;
+		}
 		if (relay->inside[i].fd < 0)
 			continue;
 		fds[n] = i == 0 ? relay->engine[i].fd : relay->inside[i].fd;
 		fds[n + 1] = i == 0 ? relay->inside[i].fd : relay->engine[i].fd;
-		*stream = (struct link_stream){ .from = (uint8_t)n, .to = (uint8_t)(n + 1), .name = (uint8_t)i };
+		stream->from = (uint8_t)n;
+		stream->to = (uint8_t)(n + 1);
+		stream->name = (uint8_t)i;
 		if (i == 1 && relay->choice[2].relayed && relay->choice[2].like == 1)
 			stream->name = NAME_BOTH;
 		ret->n_streams++;

@@ -22,7 +22,7 @@ struct streams {
 			   .outer_master = -EBADF, .outer_slave = -EBADF, .inner = -EBADF,          \
 			   .engine_sock = -EBADF })
 
-/* For the process that is made next, which would inherit our 0 to 2. Nothing to relay: off. */
+/* For the process that is made next, which would inherit our 0 to 2. */
 int streams_make(struct streams *s, int proc_fd, struct error *err);
 /*
  * With a terminal: makes the one that the engine gets. *console_sock is where the process will

@@ -3,9 +3,11 @@
  * policy wants of them in the log, and says when an exit may be seen. How a stream is
  * relayed is relay.c's; how output is kept is the log's.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "monitor/exit_record.h"
 #include "monitor/monitor_audit.h"
 #include "monitor/relay.h"
 #include "util/cleanup.h"
@@ -24,6 +26,7 @@ struct output {
 	struct relay relay;
 	uint32_t number;
 	struct audit_output *logs[3]; /* NULL = not kept */
+	bool asked, drained; /* within the message that asks; others are still to hear it before it is answered */
 	struct output *next;
 };
 
@@ -91,7 +94,8 @@ static int on_drained(void *arg, bool whole, struct error *err)
 	struct output *o = arg;
 	struct monitor *m = o->service->monitor;
 
-	return m->ended ? 0 : monitor_drained(m, o->number, err);
+	o->drained = true;
+	return m->ended || o->asked ? 0 : monitor_drained(m, o->number, err);
 }
 
 static int on_delivered(void *arg, struct error *err)
@@ -136,6 +140,21 @@ static void sweep(struct relay_service *s)
 	}
 }
 
+/* The log says what it has not. */
+static int log_absent(struct output *o, unsigned name, unsigned kind, struct error *err)
+{
+	struct monitor *m = o->service->monitor;
+	struct audit_output *log = NULL;
+	char why[48];
+	int r;
+
+	if (kind > STDIO_SOCKET || kind == STDIO_CLOSED || !monitor_log_sink(m))
+		return 0;
+	(void)snprintf(why, sizeof(why), "not captured: %s", stdio_kind_name((enum stdio_kind)kind));
+	r = audit_output_open(monitor_log_sink(m), (int32_t)o->number, (enum audit_stream)name, 0, &log, err);
+	return r < 0 ? r : monitor_log_done(m, audit_output_close(log, why, err), err);
+}
+
 static int add_stream(struct output *o, const struct link_stream *stream, int fds[LINK_FDS_MAX], struct error *err)
 {
 	struct monitor *m = o->service->monitor;
@@ -143,6 +162,8 @@ static int add_stream(struct output *o, const struct link_stream *stream, int fd
 	struct stdio_end from, to;
 	int r = 0;
 
+	if (stream->from == LINK_NO_FD && stream->to == LINK_NO_FD && name <= 2)
+		return log_absent(o, name, stream->kind, err);
 	if (stream->from >= LINK_FDS_MAX || stream->to >= LINK_FDS_MAX || fds[stream->from] < 0 ||
 	    fds[stream->to] < 0 || stream->from == stream->to || name > 2 || o->relay.streams[name].open)
 		return error_text(err, -EPROTO, "STREAMS makes no sense");
@@ -211,11 +232,16 @@ static int output_message(struct monitor *m, const struct link_msg *msg, int fds
 	sweep(s);
 	if (msg->type == LINK_STREAMS && !(msg->flags & LINK_F_TERMINAL))
 		return on_streams(s, msg, fds, err);
-	o = msg->type == LINK_DRAIN ? find(s, msg->number) : NULL;
-	if (!o || o->relay.draining)
+	o = find(s, msg->number);
+	/* Nobody hangs on a pipe that somebody left behind still holds. */
+	if (o && msg->type == LINK_EXITED && msg->exit.reason == EXIT_REASON_EXEC_DEADLINE)
+		return relay_close(&o->relay, err);
+	if (!o || msg->type != LINK_DRAIN || o->relay.draining)
 		return 0;
+	o->asked = true;
 	r = relay_drain(&o->relay, ev_now(CLOCK_BOOTTIME) + DRAIN_NS, err);
-	return r < 0 ? r : MONITOR_E_LATER;
+	o->asked = false;
+	return r < 0 || o->drained ? r : MONITOR_E_LATER;
 }
 
 static bool output_lingers(const struct monitor *m)

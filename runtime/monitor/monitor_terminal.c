@@ -18,6 +18,7 @@ struct session {
 	struct relay_tty relay;
 	uint32_t number;
 	struct audit_output *log; /* NULL = not kept */
+	bool asked, drained; /* within the message that asks; others are still to hear it before it is answered */
 	struct session *next;
 };
 
@@ -78,7 +79,8 @@ static int on_drained(void *arg, struct error *err)
 	struct session *one = arg;
 	struct monitor *m = one->service->monitor;
 
-	return m->ended ? 0 : monitor_drained(m, one->number, err);
+	one->drained = true;
+	return m->ended || one->asked ? 0 : monitor_drained(m, one->number, err);
 }
 
 static int on_delivered(void *arg, struct error *err)
@@ -171,8 +173,10 @@ static int terminal_message(struct monitor *m, const struct link_msg *msg, int f
 	one = msg->type == LINK_DRAIN ? find(s, msg->number) : NULL;
 	if (!one || !one->relay.open || one->relay.draining)
 		return 0;
+	one->asked = true;
 	r = relay_tty_drain(&one->relay, err);
-	return r < 0 ? r : MONITOR_E_LATER;
+	one->asked = false;
+	return r < 0 || one->drained ? r : MONITOR_E_LATER;
 }
 
 static bool terminal_lingers(const struct monitor *m)

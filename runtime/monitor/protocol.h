@@ -82,7 +82,9 @@ enum link_type {
 struct link_stream {
 	uint8_t from, to; /* index of the message's descriptors */
 	uint8_t name; /* 0, 1, 2 as inside; 3 = 1 and 2 together */
+	uint8_t kind; /* enum stdio_kind; from and to LINK_NO_FD: of that kind, and so not relayed */
 };
+#define LINK_NO_FD 255
 #define LINK_STREAMS_MAX 3
 
 struct link_exit {

@@ -121,6 +121,6 @@ int sup_monitor_streams(struct sup_process *p, struct link_msg *msg, int fds[LIN
 	while (n < LINK_FDS_MAX && fds[n] >= 0)
 		n++;
 	r = link_send(&p->sup->monitor, msg, fds, n, err);
-	p->streams = r == 0;
+	p->streams = r == 0 && n > 0;
 	return r;
 }

@@ -190,11 +190,6 @@ void stdio_relay_give(const struct stdio_relay *s, uid_t uid, gid_t gid)
 			log_debugf("give the relay's pipe to uid %u: %s", uid, error_errno_text(errno));
 }
 
-bool stdio_relay_any(const struct stdio_relay *s)
-{
-	return s->choice[0].relayed || s->choice[1].relayed || s->choice[2].relayed;
-}
-
 int stdio_relay_install(const struct stdio_relay *s, struct error *err)
 {
 	int i;

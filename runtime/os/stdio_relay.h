@@ -86,7 +86,6 @@ struct stdio_relay {
  * the caller's pid namespace. The caller's own 0 to 2 are not touched.
  */
 int stdio_relay_make(const int fds[3], bool with_stdin, int proc_fd, struct stdio_relay *ret, struct error *err);
-bool stdio_relay_any(const struct stdio_relay *s);
 /*
  * The pipes belong to the process's user (as this namespace counts), who may open /dev/stderr
  * again by name. Best effort: the user of a rootless caller is given them inside.

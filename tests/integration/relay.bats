@@ -152,6 +152,7 @@ sleeper() {
 	works "$T/stdout"
 	[ "$errors" = "$T/stderr" ]
 	[ -z "$(logged stdout)" ]
+	jq -se 'any(.[]; .type == "output-end" and .stream == "stdout" and .why == "not captured: file")' "$(the_log)"
 }
 
 @test "relay: the flags and the size of the engine's pipe" {

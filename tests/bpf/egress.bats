@@ -202,6 +202,9 @@ uring_here() {
 	op ECONNREFUSED tcp 127.0.0.1 9
 	op ECONNREFUSED tcp ::1 9
 	op ok ping 127.0.0.1 0
+	mkdir "$C/child"
+	C=$C/child matrix EPERM 10.99.0.1 fd99::1
+	rmdir "$C/child"
 	start_server "$IN" 127.0.0.1 9100 -c "$C"
 	op ok tcp 127.0.0.1 9100
 	op ok udpsend 127.0.0.1 9100

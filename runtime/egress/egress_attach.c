@@ -21,9 +21,8 @@
 #define PREPARE_OUTPUT_MAX 4096
 
 /* The state was made, all zero, by attaching. */
-static int set_state(int cgroup_fd, unsigned flags, struct error *err)
+static int set_state(int cgroup_fd, int states, unsigned flags, struct error *err)
 {
-	_cleanup_close_ int states = -EBADF;
 	struct egress_state state = { .flags = flags };
 	uint64_t cgroup;
 	int r;
@@ -32,29 +31,32 @@ static int set_state(int cgroup_fd, unsigned flags, struct error *err)
 	if (r < 0)
 		return r;
 	state.cgroup = cgroup;
-	states = egress_pin_open("states");
-	if (states < 0)
-		return error_set(err, states, "open %s/states", egress_pin_dir);
 	r = ebpf_map_update(states, &cgroup, &state, BPF_EXIST);
 	return r < 0 ? error_set(err, r, "set the egress state of the cgroup") : 0;
 }
 
-static int open_pins(int progs[EGRESS_PROGRAMS], struct error *err)
+static int open_pin(const char *name, int *ret, struct error *err)
 {
+	*ret = egress_pin_open(name);
+	if (*ret == -ENOENT)
+		return EGRESS_E_NOT_LOADED;
+	return *ret < 0 ? error_set(err, *ret, "open %s/%s", egress_pin_dir, name) : 0;
+}
+
+/* All before the first is attached: another build may be tidying up. */
+static int open_pins(int progs[EGRESS_PROGRAMS], int *ret_states, struct error *err)
+{
+	int r = open_pin("states", ret_states, err);
 	size_t i;
 
-	for (i = 0; i < EGRESS_PROGRAMS; i++) {
-		progs[i] = egress_pin_open(egress_programs[i].name);
-		if (progs[i] == -ENOENT)
-			return EGRESS_E_NOT_LOADED;
-		if (progs[i] < 0)
-			return error_set(err, progs[i], "open %s/%s", egress_pin_dir, egress_programs[i].name);
-	}
-	return 0;
+	for (i = 0; i < EGRESS_PROGRAMS && r == 0; i++)
+		r = open_pin(egress_programs[i].name, &progs[i], err);
+	return r;
 }
 
 int egress_deny_attach(int cgroup_fd, unsigned flags, struct error *err)
 {
+	_cleanup_close_ int states = -EBADF;
 	int progs[EGRESS_PROGRAMS], r;
 	struct error ignored = ERROR_NULL;
 	size_t i;
@@ -63,11 +65,11 @@ int egress_deny_attach(int cgroup_fd, unsigned flags, struct error *err)
 
 	for (i = 0; i < EGRESS_PROGRAMS; i++)
 		progs[i] = -EBADF;
-	r = open_pins(progs, err);
+	r = open_pins(progs, &states, err);
 	if (r == 0) {
 		r = egress_set_attach(cgroup_fd, progs, err);
 		if (r == 0) {
-			r = set_state(cgroup_fd, flags, err);
+			r = set_state(cgroup_fd, states, flags, err);
 			if (r < 0)
 				(void)egress_set_detach(cgroup_fd, EGRESS_SHARED_PREFIX, &ignored);
 		}

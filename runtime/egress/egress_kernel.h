@@ -187,7 +187,7 @@ static __always_inline struct egress_event *deny_begin(__u64 hi, __u64 lo, __u64
 		st->window = now;
 		st->tokens = EGRESS_EVENTS_PER_SECOND;
 	}
-	if (st->tokens == 0) {
+	if ((__s32)st->tokens <= 0) {
 		__sync_fetch_and_add(&st->suppressed, 1);
 		return 0;
 	}

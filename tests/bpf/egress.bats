@@ -571,6 +571,29 @@ uring_here() {
 	mkdir "$C"
 }
 
+@test "the shared set is loaded on demand, once, by whoever comes first" {
+	local dir=$BATS_TEST_TMPDIR/bin i
+	mkdir "$dir"
+	cp "$BUILT/egress-tool" "$(dirname "$AGENTRUN")/agentrun-bpf" "$dir"
+	for i in 1 2 3 4; do mkdir "$C/$i"; done
+	# a mount of its own: other containers keep the one that is there
+	run unshare -m sh -c '
+		umount -l /run/agentrun/bpf
+		for i in 1 2 3 4; do "$1/egress-tool" deny "$2/$i" & done
+		wait
+		grep -c " /run/agentrun/bpf bpf " /proc/mounts
+		find /run/agentrun/bpf -mindepth 1 -maxdepth 1 -name "egress-*" | wc -l' - "$dir" "$C"
+	[ "$output" = "1
+1" ] || { echo "$output"; false; }
+	for i in 1 2 3 4; do
+		"$BUILT/egress-tool" prove "$C/$i"
+	done
+	rm "$dir/agentrun-bpf"
+	run unshare -m sh -c 'umount -l /run/agentrun/bpf; "$1/egress-tool" deny "$2"' - "$dir" "$C"
+	[ "$status" -eq 1 ]
+	[[ $output == *"find the helper program agentrun-bpf"*"reinstall agentrun"* ]] || { echo "$output"; false; }
+}
+
 @test "programs stay when everything else ends, and go with the cgroup" {
 	deny
 	"$BUILT/egress-tool" monitor "$C" 10.99.0.1/32 </dev/null

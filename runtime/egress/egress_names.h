@@ -130,6 +130,10 @@ void egress_names_open(struct egress_names *n, const struct dns_name *name, unsi
 /* Forgets what has ended; for addresses of several names, closes what only the ended one opened. */
 void egress_names_sweep(struct egress_names *n, uint64_t now);
 size_t egress_names_leases(const struct egress_names *n);
+/* Forgets all of them, and tells ops: these rules are in force no longer. */
+void egress_names_close(struct egress_names *n);
+/* How many sets were shown so far; the indexes are below. */
+unsigned egress_names_sets(const struct egress_names *n);
 /* Whether an answer has opened that port there by now, as ops was told. For tests and `explain`. */
 bool egress_names_is_open(const struct egress_names *n, const uint8_t address[16], uint8_t protocol, uint16_t port,
 			  uint64_t now, bool *ret_verify);

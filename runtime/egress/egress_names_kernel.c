@@ -12,6 +12,8 @@ struct egress_named {
 	struct egress_names *names;
 	struct egress_resolver *resolver;
 	struct egress_sni *proxy;
+	unsigned
+		first_set; /* number of the names' set 0: what a number means in the kernel stays */
 	struct egress_range ranges[EGRESS_SET_RANGES_MAX]; /* of the set that is being written */
 };
 
@@ -27,7 +29,7 @@ static int write_set(struct egress_named *n, unsigned set, const struct egress_n
 			.first = ports->ports[i].first,
 			.last = ports->ports[i].last,
 		};
-	return egress_name_set(n->kernel, set, n->ranges, ports->n, &err);
+	return egress_name_set(n->kernel, n->first_set + set, n->ranges, ports->n, &err);
 }
 
 static int allow(void *arg, const uint8_t address[16], unsigned set,
@@ -36,7 +38,7 @@ static int allow(void *arg, const uint8_t address[16], unsigned set,
 	struct egress_named *n = arg;
 	int r = write_set(n, set, ports);
 
-	return r < 0 ? r : egress_allow(n->kernel, address, set, expires);
+	return r < 0 ? r : egress_allow(n->kernel, address, n->first_set + set, expires);
 }
 
 static int forget(void *arg, const uint8_t address[16])
@@ -60,7 +62,7 @@ static int target(void *arg, int fd, const struct sockaddr *peer, struct egress_
 }
 
 static int make_names(struct egress_named *n, const struct egress_named_config *config,
-		      struct error *err)
+		      struct egress_names **ret, struct error *err)
 {
 	_cleanup_free_ struct egress_name_net *open = calloc(config->n_ranges + 1, sizeof(*open));
 	_cleanup_free_ struct egress_name_net *never = calloc(config->n_hosts + 1, sizeof(*never));
@@ -86,7 +88,7 @@ static int make_names(struct egress_named *n, const struct egress_named_config *
 		memcpy(never[i].address, config->hosts[i], sizeof(never[i].address));
 		never[i].prefix = 128;
 	}
-	return egress_names_new(&names, &n->names, err);
+	return egress_names_new(&names, ret, err);
 }
 
 /* Name servers on loopback are the container's; what it sends there is redirected all the same. */
@@ -141,7 +143,7 @@ int egress_named_new(struct evloop *l, struct egress *e, const struct egress_nam
 	if (!n)
 		return error_oom(err);
 	n->kernel = e;
-	r = make_names(n, config, err);
+	r = make_names(n, config, &n->names, err);
 	if (r < 0)
 		return r;
 	resolver.names = proxy.names = n->names;
@@ -153,6 +155,33 @@ int egress_named_new(struct evloop *l, struct egress *e, const struct egress_nam
 	if (r < 0)
 		return r;
 	*ret = take_ptr(n);
+	return 0;
+}
+
+int egress_named_update(struct egress_named *n, const struct egress_named_config *config,
+			struct error *err)
+{
+	unsigned first = n->first_set + egress_names_sets(n->names);
+	struct egress_names *names = NULL;
+	int r;
+
+	if (first + EGRESS_SETS_MAX > EGRESS_NAME_SETS)
+		return error_text(
+			err, -E2BIG,
+			"too many changes of the egress rules; start the container again");
+	if (config->n_rules > 0 && !n->proxy)
+		return error_text(err, -EINVAL,
+				  "a container that began without names cannot get any");
+	r = make_names(n, config, &names, err);
+	if (r < 0)
+		return r;
+	egress_names_close(n->names);
+	n->first_set = first;
+	egress_resolver_set_names(n->resolver, names);
+	if (n->proxy)
+		egress_sni_set_names(n->proxy, names);
+	egress_names_free(n->names);
+	n->names = names;
 	return 0;
 }
 

@@ -183,6 +183,17 @@ void egress_names_open(struct egress_names *n, const struct dns_name *name, unsi
 	*n_addresses = kept;
 }
 
+void egress_names_close(struct egress_names *n)
+{
+	uint8_t address[16];
+
+	while (n->n_leases > 0) {
+		memcpy(address, n->leases[0].address, 16);
+		remove_at(n, 0);
+		(void)tell(n, address);
+	}
+}
+
 size_t egress_names_leases(const struct egress_names *n)
 {
 	return n->n_leases;

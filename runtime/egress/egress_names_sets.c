@@ -192,6 +192,11 @@ int names_set_union(struct egress_names *n, unsigned a, unsigned b, unsigned *re
 	return 0;
 }
 
+unsigned egress_names_sets(const struct egress_names *n)
+{
+	return (unsigned)n->n_sets;
+}
+
 const struct egress_name_set *egress_names_set(const struct egress_names *n, unsigned set)
 {
 	assert(set < n->n_sets);

@@ -12,10 +12,9 @@
 #include "egress/egress_resolver_listen.h"
 #include "egress/egress_resolver_private.h"
 
-#define TEXT_DENIED "no egress rule names this host"
-#define TEXT_BUSY   "too many queries"
-#define TEXT_TYPE   "only addresses and services are looked up"
-#define BACKLOG	    16
+#define TEXT_BUSY "too many queries"
+#define TEXT_TYPE "only addresses and services are looked up"
+#define BACKLOG	  16
 
 static const struct {
 	int family, type;
@@ -152,7 +151,7 @@ static bool looked_up(uint16_t type)
 	return type == DNS_TYPE_A || type == DNS_TYPE_AAAA || type == DNS_TYPE_SRV;
 }
 
-static void forward(struct egress_resolver *r, const struct waiter *w, unsigned set)
+static void forward(struct egress_resolver *r, const struct waiter *w)
 {
 	const struct dns_query *q = &w->query;
 
@@ -169,7 +168,7 @@ static void forward(struct egress_resolver *r, const struct waiter *w, unsigned 
 		resolver_error(r, w, DNS_SERVFAIL, DNS_EDE_UNREACHABLE, NULL);
 		return;
 	}
-	if (egress_bucket_take(&r->forward, resolver_now()) && lookup_add(r, w, set))
+	if (egress_bucket_take(&r->forward, resolver_now()) && lookup_add(r, w))
 		return;
 	r->stats.limited++;
 	resolver_event(r, EGRESS_NAME_LIMITED, &q->name, q->type, NULL, TEXT_BUSY, 0);
@@ -195,7 +194,7 @@ void resolver_query(struct egress_resolver *r, struct waiter *w, const uint8_t *
 	}
 	e = egress_names_match(r->config.names, &q->name, &set);
 	if (e == 0) {
-		forward(r, w, set);
+		forward(r, w);
 		return;
 	}
 	r->stats.denied++;
@@ -301,6 +300,11 @@ struct egress_resolver *egress_resolver_free(struct egress_resolver *r)
 	ev_timer_done(r->loop, &r->timer);
 	free(r);
 	return NULL;
+}
+
+void egress_resolver_set_names(struct egress_resolver *r, struct egress_names *names)
+{
+	r->config.names = names;
 }
 
 struct egress_resolver_ports egress_resolver_ports(const struct egress_resolver *r)

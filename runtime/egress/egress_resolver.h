@@ -86,5 +86,7 @@ static inline void egress_resolver_freep(struct egress_resolver **r)
 	*r = egress_resolver_free(*r);
 }
 #define _cleanup_egress_resolver_ _cleanup_(egress_resolver_freep)
+/* Other rules from now on, also for what is being looked up. names as in the configuration. */
+void egress_resolver_set_names(struct egress_resolver *r, struct egress_names *names);
 struct egress_resolver_ports egress_resolver_ports(const struct egress_resolver *r);
 const struct egress_resolver_stats *egress_resolver_stats(const struct egress_resolver *r);

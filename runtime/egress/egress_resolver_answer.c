@@ -51,7 +51,7 @@ static size_t judge(struct lookup *k, struct dns_reply *reply, struct dns_addres
 }
 
 /* Leaves in the reply what may be told. True: something was kept back. */
-static bool open_addresses(struct lookup *k, struct dns_reply *reply)
+static bool open_addresses(struct lookup *k, unsigned set, struct dns_reply *reply)
 {
 	struct egress_resolver *r = k->resolver;
 	struct dns_address fixed[DNS_ADDRESSES_MAX];
@@ -59,7 +59,7 @@ static bool open_addresses(struct lookup *k, struct dns_reply *reply)
 	size_t n_fixed = 0, refused = judge(k, reply, fixed, &n_fixed);
 
 	if (reply->n_addresses)
-		egress_names_open(r->config.names, &k->name, k->set, reply->addresses,
+		egress_names_open(r->config.names, &k->name, set, reply->addresses,
 				  &reply->n_addresses, resolver_now(), &stats);
 	if (stats.evicted || stats.failed)
 		resolver_event(r, EGRESS_NAME_CROWDED, &k->name, k->type, NULL, NULL,
@@ -85,23 +85,28 @@ static void answer(struct egress_resolver *r, const struct waiter *w, const stru
 void resolver_finish(struct lookup *k, struct dns_reply *reply)
 {
 	struct egress_resolver *r = k->resolver;
-	bool kept_back = false;
+	bool kept_back = false, denied;
 	struct waiter *w;
+	unsigned set;
 
 	if (k->bogus) {
 		r->stats.spoofed += k->bogus;
 		resolver_event(r, EGRESS_NAME_SPOOFED, &k->name, k->type, NULL, NULL, k->bogus);
 	}
-	if (reply) {
+	/* The rules may have changed since it was asked. */
+	denied = egress_names_match(r->config.names, &k->name, &set) != 0;
+	if (reply && !denied) {
 		r->stats.answered++;
-		kept_back = open_addresses(k, reply);
-	} else {
+		kept_back = open_addresses(k, set, reply);
+	} else if (!denied) {
 		r->stats.failed++;
 		resolver_event(r, EGRESS_NAME_FAILED, &k->name, k->type, NULL, TEXT_SILENCE, 0);
 	}
 	while ((w = k->waiters)) {
 		k->waiters = w->next;
-		if (reply)
+		if (denied)
+			resolver_error(r, w, DNS_NXDOMAIN, DNS_EDE_BLOCKED, TEXT_DENIED);
+		else if (reply)
 			answer(r, w, reply, kept_back);
 		else
 			resolver_error(r, w, DNS_SERVFAIL, DNS_EDE_UNREACHABLE, TEXT_SILENCE);

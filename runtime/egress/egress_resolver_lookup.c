@@ -256,7 +256,7 @@ static struct lookup *find(struct egress_resolver *r, const struct dns_query *q)
 	return NULL;
 }
 
-bool lookup_add(struct egress_resolver *r, const struct waiter *w, unsigned set)
+bool lookup_add(struct egress_resolver *r, const struct waiter *w)
 {
 	struct lookup *k = find(r, &w->query), *started = NULL;
 	struct waiter *copy;
@@ -281,7 +281,6 @@ bool lookup_add(struct egress_resolver *r, const struct waiter *w, unsigned set)
 	k->resolver = r;
 	k->name = w->query.name;
 	k->type = w->query.type;
-	k->set = set;
 	k->edns = true;
 	k->first = r->preferred;
 	k->source = EV_SOURCE_NULL;

@@ -31,6 +31,8 @@
 
 #define MS 1000000ull
 
+#define TEXT_DENIED "no egress rule names this host"
+
 enum listener { UDP4, UDP6, TCP4, TCP6, N_LISTENERS };
 
 struct client;
@@ -51,7 +53,6 @@ struct lookup {
 	struct egress_resolver *resolver;
 	struct dns_name name;
 	uint16_t type, id;
-	unsigned set; /* of ports that the name opens */
 	struct waiter *waiters;
 	size_t n_waiters;
 	struct ev_source source; /* the socket to the present server */
@@ -115,7 +116,7 @@ void resolver_error(struct egress_resolver *r, const struct waiter *w, unsigned 
 		    const char *text);
 
 /* Joins or starts the lookup of w's question. False: no room. */
-bool lookup_add(struct egress_resolver *r, const struct waiter *w, unsigned set);
+bool lookup_add(struct egress_resolver *r, const struct waiter *w);
 /* The attempt has lasted too long. */
 void lookup_timeout(struct lookup *k);
 void lookup_free(struct lookup *k);

@@ -26,6 +26,7 @@ const char *egress_sni_event_text(enum egress_sni_event_kind kind)
 		[EGRESS_SNI_STRAY] = "stray",
 		[EGRESS_SNI_CROWDED] = "crowded",
 		[EGRESS_SNI_UNREACHABLE] = "unreachable",
+		[EGRESS_SNI_REVOKED] = "revoked",
 	};
 
 	return texts[kind];
@@ -302,6 +303,21 @@ struct egress_sni *egress_sni_free(struct egress_sni *p)
 	ev_timer_done(p->loop, &p->timer);
 	free(p);
 	return NULL;
+}
+
+void egress_sni_set_names(struct egress_sni *p, struct egress_names *names)
+{
+	struct sni_conn *c, *next;
+
+	p->config.names = names;
+	for (c = p->conns; c; c = next) {
+		next = c->next;
+		/* Without a name it has not been judged yet. */
+		if (c->name.len && !sni_permitted(p, &c->name, c->target.port))
+			sni_refuse(c, EGRESS_SNI_REVOKED, &(struct tls_hello){ .name = c->name },
+				   0);
+	}
+	sni_schedule(p);
 }
 
 void egress_sni_ports(const struct egress_sni *p, uint16_t *ret_v4, uint16_t *ret_v6)

@@ -36,6 +36,7 @@ enum egress_sni_event_kind {
 	EGRESS_SNI_STRAY, /* came here without having been sent */
 	EGRESS_SNI_CROWDED, /* too many connections, or no descriptors */
 	EGRESS_SNI_UNREACHABLE, /* the target did not accept */
+	EGRESS_SNI_REVOKED, /* the rules have changed */
 };
 
 struct egress_sni_event {
@@ -77,6 +78,8 @@ static inline void egress_sni_freep(struct egress_sni **p)
 	*p = egress_sni_free(*p);
 }
 #define _cleanup_egress_sni_ _cleanup_(egress_sni_freep)
+/* Other rules from now on: connections for names that they do not allow are reset. names as in the configuration. */
+void egress_sni_set_names(struct egress_sni *p, struct egress_names *names);
 /* On 127.0.0.1 and ::1, host order; 0: no IPv6 here. */
 void egress_sni_ports(const struct egress_sni *p, uint16_t *ret_v4, uint16_t *ret_v6);
 const struct egress_sni_stats *egress_sni_stats(const struct egress_sni *p);

@@ -5,7 +5,7 @@
  *   beside CGROUP-FOLDER NETNS-FILE RESOLV-CONF RULE...
  *
  * RULE is HOST[:PORT[,PORT...][:sni|address]], or a range as ADDRESS/BITS. "ready" when all is in force;
- * until standard input ends. Then the counters.
+ * until standard input ends. Then the counters. A line of input leaves only the first rule in force.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -109,10 +109,26 @@ static void on_denial(void *arg, const struct egress_event *e)
 	printf("denied %s %u protocol %u hook %u\n", address, e->port, e->protocol, e->hook);
 }
 
+struct served {
+	struct egress_named *named;
+	struct egress_named_config config;
+};
+
 static int on_input(struct evloop *l, struct ev_source *s, uint32_t events, struct error *err)
 {
-	evloop_stop(l);
-	return 0;
+	struct served *served = s->arg;
+	char line[16];
+	int r;
+
+	if (read(s->fd, line, sizeof(line)) <= 0) {
+		evloop_stop(l);
+		return 0;
+	}
+	served->config.n_rules = 1;
+	r = egress_named_update(served->named, &served->config, err);
+	if (r == 0)
+		printf("updated\n");
+	return r;
 }
 
 /* As the monitor: another user, no group, no capability, no way back. */
@@ -130,6 +146,7 @@ static int serve(struct evloop *l, struct egress *e, struct egress_named_config 
 {
 	_cleanup_egress_named_ struct egress_named *n = NULL;
 	const struct egress_resolver_stats *r;
+	struct served served = { .config = *config };
 	struct ev_source input;
 	int x;
 
@@ -143,7 +160,8 @@ static int serve(struct evloop *l, struct egress *e, struct egress_named_config 
 	egress_drop(e);
 	if (!drop())
 		return error_set(err, -errno, "drop all privileges");
-	x = ev_add(l, &input, STDIN_FILENO, EPOLLIN, on_input, NULL, err);
+	served.named = n;
+	x = ev_add(l, &input, STDIN_FILENO, EPOLLIN, on_input, &served, err);
 	if (x < 0)
 		return x;
 	printf("ready\n");

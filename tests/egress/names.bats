@@ -67,8 +67,8 @@ setup_file() {
 }
 
 wait_for_file() {
-	local i
-	for i in $(seq 100); do
+	local _
+	for _ in $(seq 100); do
 		[ -s "$1" ] && return 0
 		sleep 0.05
 	done
@@ -221,7 +221,6 @@ left() {
 }
 
 @test 'an answer that changes to the metadata service opens nothing' {
-	local i
 	for _ in 1 2 3 4; do
 		ask 198.51.100.53 udp rebind.test A
 	done >"$W/rebind"
@@ -318,6 +317,69 @@ left() {
 	past=$(fetch -o "$W/bulk" -w '%{speed_download} %{time_connect} %{time_appconnect}' https://other.test/bulk)
 	rm "$W/bulk"
 	printf '# bytes/s, connect, TLS: %s by name, %s by address\n' "$through" "$past" >&3
+}
+
+# Each fetches, and each fails at once and plainly, with no setting for a proxy.
+@test 'other clients reach an allowed name and fail fast on others' {
+	cat >"$W/client.js" <<-'END'
+		fetch(process.argv[2]).then(r => r.text()).then(t => process.stdout.write(t),
+			e => { console.log(e.cause ? e.cause.code : e.code); process.exit(3) })
+	END
+	cat >"$W/client.py" <<-'END'
+		import sys, time, urllib.request
+		begin = time.monotonic()
+		try:
+		    print(urllib.request.urlopen(sys.argv[1]).read().decode(), end="")
+		except OSError as e:
+		    print(e, "fast" if time.monotonic() - begin < 0.5 else "slow")
+		    sys.exit(3)
+	END
+	run -0 box python3 "$W/client.py" http://good.test/
+	[ "$output" = 'this is plain' ]
+	run -3 box python3 "$W/client.py" http://evil.test/
+	[[ $output = *'not known'*fast ]]
+	run -3 box python3 "$W/client.py" http://203.0.113.1/
+	[[ $output = *'not permitted'*fast ]]
+	run -0 box env SSL_CERT_FILE="$W/cert.pem" python3 "$W/client.py" https://good.test/
+	[ "$output" = 'this is good.test' ]
+	if command -v busybox >/dev/null; then
+		run -0 box busybox wget -qO- http://good.test/
+		[ "$output" = 'this is plain' ]
+		run ! box busybox wget -qO- http://evil.test/
+		[[ $output = *'bad address'* ]]
+		run -0 box busybox nslookup good.test 198.51.100.53
+	fi
+	if command -v wget >/dev/null; then
+		run -0 box wget -qO- --ca-certificate="$W/cert.pem" https://good.test/
+		[ "$output" = 'this is good.test' ]
+		run -4 box wget -qO- http://evil.test/
+	fi
+	if command -v node >/dev/null; then
+		run -0 box env NODE_EXTRA_CA_CERTS="$W/cert.pem" node "$W/client.js" https://good.test/
+		[ "$output" = 'this is good.test' ]
+		run -3 box node "$W/client.js" http://evil.test/
+		[ "$output" = ENOTFOUND ]
+	fi
+	if command -v git >/dev/null; then
+		run -128 box git -c http.sslCAInfo="$W/cert.pem" ls-remote https://evil.test/x
+		[[ $output = *'not resolve host'* ]]
+	fi
+}
+
+@test 'rules that are taken away close what they had opened' {
+	run -0 fetch http://web.test/
+	run -0 fetch http://x.wild.test/
+	echo >&9
+	# shellcheck disable=SC2016
+	timeout 5 sh -c 'until grep -q ^updated "$0"; do sleep 0.05; done' "$W/events"
+	run -0 asked 198.51.100.53 udp x.wild.test A
+	[ "$output" = 'NXDOMAIN whole ede=none' ]
+	run -7 fetch http://198.51.100.81/
+	# what is left works as before, with its own ports
+	run -0 fetch http://good.test/
+	run -0 fetch https://good.test/
+	run -7 fetch http://good.test:8080/
+	run -35 fetch https://evil.test/ --resolve evil.test:443:198.51.100.80
 }
 
 @test 'without the process beside it nothing opens' {

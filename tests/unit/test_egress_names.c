@@ -436,6 +436,12 @@ static void test_leases(void)
 	is_int(stats.failed, 3, "is counted");
 	is_int(egress_names_leases(names), 0, "and not remembered");
 	table_fails = false;
+	(void)open_some("good.test", 1, 3, 60, 100000 * S, &stats);
+	(void)open_some("x.wild.test", 2, 3, 60, 100000 * S, &stats);
+	is_int(n_table, 4, "addresses of two names");
+	egress_names_close(names);
+	is_int(n_table, 0, "all are closed");
+	is_int(egress_names_leases(names), 0, "and forgotten");
 }
 
 static void test_bucket(void)

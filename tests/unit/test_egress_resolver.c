@@ -239,6 +239,34 @@ static void test_allowed(void)
 	(void)close(fd2);
 }
 
+/* Rules that are taken away while a name is looked up. */
+static void test_revoked(void)
+{
+	struct egress_names_config nc = { .rules = rules + 1,
+					  .n_rules = 1,
+					  .ops = { .allow = allow, .forget = forget } };
+	struct egress_names *fewer = NULL;
+	struct sockaddr_storage from;
+	struct error err = ERROR_NULL;
+	socklen_t len;
+	int fd;
+
+	begin();
+	fd = ask("a.example", DNS_TYPE_A);
+	(void)served(udp, &from, &len);
+	(void)egress_names_new(&nc, &fewer, &err);
+	egress_resolver_set_names(resolver, fewer);
+	turn(1, 0);
+	craft_a(&c, "@12", 5, "\6\6\6\1");
+	reply_to(udp, &from, len);
+	is_int(answered(fd, "a.example", DNS_TYPE_A), DNS_NXDOMAIN,
+	       "a name that is not allowed any more");
+	is_int(seen.opened, 0, "nothing is opened");
+	egress_resolver_set_names(resolver, names);
+	egress_names_free(fewer);
+	(void)close(fd);
+}
+
 static void test_types(void)
 {
 	static const uint16_t types[] = { DNS_TYPE_HTTPS, DNS_TYPE_SVCB, DNS_TYPE_TXT, DNS_TYPE_ANY,
@@ -744,6 +772,7 @@ int main(void)
 	ok(udp >= 0 && udp2 >= 0 && tcp >= 0, "name servers");
 	test_denied();
 	test_allowed();
+	test_revoked();
 	test_types();
 	test_rebinding();
 	test_spoofing();

@@ -24,7 +24,7 @@ static struct egress_sni *proxy;
 static struct egress_sni_target target;
 static bool stray;
 static struct {
-	unsigned count[EGRESS_SNI_UNREACHABLE + 1];
+	unsigned count[EGRESS_SNI_REVOKED + 1];
 	char name[DNS_TEXT_SIZE], alpn[64];
 	int error;
 } events;
@@ -449,6 +449,51 @@ static void test_retry(void)
 	(void)close(fd);
 }
 
+/* Rules that are taken away. */
+static void test_revoked(void)
+{
+	struct egress_names_config nc = { .rules = rules + 1,
+					  .n_rules = 1,
+					  .ops = { .allow = allow, .forget = forget } };
+	struct egress_names *fewer = NULL;
+	struct error err = ERROR_NULL;
+	int fds[3], conns[2];
+	uint8_t buf[1024];
+
+	begin(0);
+	make_hello("good.example", false, 0);
+	fds[0] = client();
+	(void)!send(fds[0], hello, hello_len, 0);
+	conns[0] = accepted();
+	(void)!send(conns[0], "x", 1, 0);
+	is_int(received(fds[0], buf, sizeof(buf)), 1, "a connection for a name");
+	make_hello("a.wild.test", false, 0);
+	fds[1] = client();
+	(void)!send(fds[1], hello, hello_len, 0);
+	conns[1] = accepted();
+	(void)!send(conns[1], "x", 1, 0);
+	is_int(received(fds[1], buf, sizeof(buf)), 1, "and for another one");
+	fds[2] = client();
+	settle();
+	(void)egress_names_new(&nc, &fewer, &err);
+	egress_sni_set_names(proxy, fewer);
+	ok(was_reset(fds[0]), "what new rules do not allow ends");
+	is_str(events.name, "good.example", "with an event");
+	is_int(events.count[EGRESS_SNI_REVOKED], 1, "one");
+	(void)!send(conns[1], "y", 1, 0);
+	is_int(received(fds[1], buf, sizeof(buf)), 1, "the other goes on");
+	make_hello("good.example", false, 0);
+	(void)!send(fds[2], hello, hello_len, 0);
+	ok(was_reset(fds[2]), "one that had not been judged is judged by the new ones");
+	egress_sni_set_names(proxy, names);
+	egress_names_free(fewer);
+	(void)close(fds[0]);
+	(void)close(fds[1]);
+	(void)close(fds[2]);
+	(void)close(conns[0]);
+	(void)close(conns[1]);
+}
+
 /* The client's bytes are pages of a file, and change after they were judged. */
 static void test_changing(void)
 {
@@ -664,6 +709,7 @@ int main(void)
 	test_pieces();
 	test_retry();
 	test_changing();
+	test_revoked();
 	test_slow();
 	test_pressure();
 	test_six();

@@ -19,42 +19,44 @@ struct packet {
 	bool odd; /* options, fragments, extension headers: nothing that an ordinary socket sends */
 };
 
+/* What a header begins with, and eight bytes of the one behind it: the least that UDP and ICMP have. */
+union headers {
+	__u8 bytes[48];
+	__u32 words[12];
+	__u64 longs[6];
+};
+
 /* False: no IP, or cut short. */
 static __always_inline bool parse(struct __sk_buff *skb, struct packet *p)
 {
-	union {
-		__u8 bytes[40];
-		__u32 words[10];
-		__u64 longs[5];
-	} h;
-	__u32 at;
+	union headers h;
+	__u32 ports;
 
 	__builtin_memset(p, 0, sizeof(*p));
 	if (skb->protocol == ETH_P_IP_BE) {
-		if (bpf_skb_load_bytes(skb, 0, &h, 20))
+		if (bpf_skb_load_bytes(skb, 0, &h, 28))
 			return false;
 		p->family = AF_INET;
 		p->protocol = h.bytes[9];
 		p->from = from_ipv4(h.words[3]);
 		p->to = from_ipv4(h.words[4]);
-		at = 20;
 		p->odd = h.bytes[0] != 0x45 || (h.bytes[6] & 0x1f) || h.bytes[7];
+		ports = h.words[5];
 	} else if (skb->protocol == ETH_P_IPV6_BE) {
-		if (bpf_skb_load_bytes(skb, 0, &h, 40))
+		if (bpf_skb_load_bytes(skb, 0, &h, 48))
 			return false;
 		p->family = AF_INET6;
 		p->protocol = h.bytes[6];
 		p->from = (struct address){ h.longs[1], h.longs[2] };
 		p->to = (struct address){ h.longs[3], h.longs[4] };
-		at = 40;
+		ports = h.words[10];
 	} else {
 		return false;
 	}
 	switch (p->protocol) {
 	case IPPROTO_TCP:
-		if (bpf_skb_load_bytes(skb, at + 12, h.bytes + 8, 2))
+		if (bpf_skb_load_bytes(skb, (p->family == AF_INET ? 20 : 40) + 13, &p->tcp_flags, 1))
 			return false;
-		p->tcp_flags = h.bytes[9];
 		break;
 	case IPPROTO_UDP:
 	case IPPROTO_UDPLITE:
@@ -66,11 +68,19 @@ static __always_inline bool parse(struct __sk_buff *skb, struct packet *p)
 		p->odd = true;
 		return true;
 	}
-	if (bpf_skb_load_bytes(skb, at, h.bytes, 4))
-		return false;
-	p->from_port = (__u16)h.bytes[0] << 8 | h.bytes[1];
-	p->to_port = (__u16)h.bytes[2] << 8 | h.bytes[3];
+	ports = bpf_ntohl(ports);
+	p->from_port = ports >> 16;
+	p->to_port = ports;
 	return true;
+}
+
+/* The one byte that most packets in need to be looked at. */
+static __always_inline __u8 protocol_of_packet(struct __sk_buff *skb)
+{
+	__u8 protocol = 0;
+
+	(void)bpf_skb_load_bytes(skb, skb->protocol == ETH_P_IP_BE ? 9 : 6, &protocol, 1);
+	return protocol;
 }
 
 static __always_inline __u64 netns_of_packet(struct __sk_buff *skb)
@@ -227,10 +237,12 @@ int PROGRAM(ingress)(struct __sk_buff *skb)
 	union denial_word what = { .d = { .hook = EGRESS_HOOK_SPOOFED } };
 	struct packet p;
 
+	if (skb->ifindex != LOOPBACK_IFINDEX && protocol_of_packet(skb) != IPPROTO_UDP)
+		return 1;
 	if (!parse(skb, &p))
 		return 1;
 	if (skb->ifindex != LOOPBACK_IFINDEX) {
-		if (p.protocol == IPPROTO_UDP)
+		if (p.protocol == IPPROTO_UDP && !p.odd)
 			remember_inbound(skb, st, &p);
 		return 1;
 	}

@@ -60,6 +60,7 @@ teardown_file() {
 start_server() {
 	local ns=$1 address=$2 port=$3
 	shift 3
+	: >"$BATS_FILE_TMPDIR/ready"
 	"$BUILT/egress-op" -n "$ns" "$@" serve "$address" "$port" >"$BATS_FILE_TMPDIR/ready" 3>&- &
 	echo $! >>"${PIDS:-$BATS_FILE_TMPDIR/pids}"
 	for _ in $(seq 100); do

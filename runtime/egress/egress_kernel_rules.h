@@ -39,7 +39,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 8192);
+	__uint(max_entries, 4096); /* EGRESS_LEASES_MAX: the resolver keeps no more */
 	__type(key, struct egress_name_key);
 	__type(value, struct egress_name);
 } names SEC(".maps");

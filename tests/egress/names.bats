@@ -338,7 +338,7 @@ left() {
 	[ "$output" = 'this is plain' ]
 	run -3 box python3 "$W/client.py" http://evil.test/
 	[[ $output = *'not known'*fast ]]
-	run -3 box python3 "$W/client.py" http://203.0.113.1/
+	run -3 box python3 "$W/client.py" http://203.0.113.250/
 	[[ $output = *'not permitted'*fast ]]
 	run -0 box env SSL_CERT_FILE="$W/cert.pem" python3 "$W/client.py" https://good.test/
 	[ "$output" = 'this is good.test' ]
@@ -391,5 +391,5 @@ left() {
 	[[ $output = error* ]]
 	run ! fetch http://good.test/
 	run ! fetch https://good.test/ --resolve good.test:443:198.51.100.80
-	run -7 fetch http://203.0.113.1/
+	run -7 fetch http://203.0.113.250/
 }

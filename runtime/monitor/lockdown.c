@@ -34,9 +34,24 @@
 #error "the filter knows x86_64 and aarch64"
 #endif
 
-static int load_filter(const int *calls, size_t n_calls, struct error *err)
+#define SECOND_ARGUMENT (offsetof(struct seccomp_data, args) + sizeof(uint64_t)) /* its low half */
+#define FORM_LENGTH	5
+
+static void put_form(struct sock_filter *code, const struct lockdown_form *f, bool last)
 {
-	struct sock_filter code[LOCKDOWN_CALLS_MAX + 8];
+	code[0] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)f->call, 0, FORM_LENGTH - 1);
+	code[1] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, SECOND_ARGUMENT);
+	code[2] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, f->argument, 0, 1);
+	code[3] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	code[4] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+	if (last)
+		code[4] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)f->otherwise);
+}
+
+static int load_filter(const int *calls, size_t n_calls, const struct lockdown_form *forms, size_t n_forms,
+		       struct error *err)
+{
+	struct sock_filter code[LOCKDOWN_CALLS_MAX + LOCKDOWN_FORMS_MAX * FORM_LENGTH + 8];
 	struct sock_fprog prog = { .filter = code };
 	size_t n = 0, i;
 
@@ -44,6 +59,8 @@ static int load_filter(const int *calls, size_t n_calls, struct error *err)
 	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, LOCKDOWN_ARCH, 1, 0);
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+	for (i = 0; i < n_forms; i++, n += FORM_LENGTH)
+		put_form(code + n, &forms[i], i + 1 == n_forms || forms[i + 1].call != forms[i].call);
 	for (i = 0; i < n_calls; i++)
 		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)calls[i],
 							 (uint8_t)(n_calls - i), 0);
@@ -82,8 +99,8 @@ int lockdown_rights(bool keep_user, struct error *err)
 	return prctl(PR_SET_DUMPABLE, 0) < 0 ? error_set(err, -errno, "make a resident program undumpable") : 0;
 }
 
-int lockdown_calls(const int *calls, size_t n, struct error *err)
+int lockdown_calls(const int *calls, size_t n, const struct lockdown_form *forms, size_t n_forms, struct error *err)
 {
-	assert(n <= LOCKDOWN_CALLS_MAX);
-	return load_filter(calls, n, err);
+	assert(n <= LOCKDOWN_CALLS_MAX && n_forms <= LOCKDOWN_FORMS_MAX);
+	return load_filter(calls, n, forms, n_forms, err);
 }

@@ -90,7 +90,7 @@ static int set_up(bool keep_user, int *ret_signal_fd, struct error *err)
 	if (setsid() < 0 || ioctl(OUTER_FD, TIOCSCTTY, 0) < 0)
 		return error_set(err, -errno, "make the engine's terminal the controlling one");
 	r = lockdown_rights(keep_user, err);
-	return r < 0 ? r : lockdown_calls(allowed, sizeof(allowed) / sizeof(allowed[0]), err);
+	return r < 0 ? r : lockdown_calls(allowed, sizeof(allowed) / sizeof(allowed[0]), NULL, 0, err);
 }
 
 int main(int argc, char **argv)

@@ -5,8 +5,8 @@
  *
  * Two halves. The privileged one (audit_store.h) makes files, rotates, keeps the index
  * and the total size. This one needs no privilege: it writes to a descriptor it was
- * given. A process that writes must not be able to truncate: its filter refuses
- * ftruncate(2), and the descriptor is O_APPEND.
+ * given. A process that writes must not be able to take back: the descriptor is O_APPEND, and
+ * the process's filter refuses ftruncate(2), and fallocate(2) but for FALLOC_FL_KEEP_SIZE.
  *
  * Knows no policy and no container; never prints. Bounded memory throughout.
  */
@@ -44,7 +44,7 @@ enum audit_on_failure { AUDIT_STOP, AUDIT_CONTINUE };
 enum audit_type {
 	/* life of the container */
 	AUDIT_CREATE,	/* create */
-	AUDIT_START,	/* start */
+	AUDIT_START,	/* start: the task of a process */
 	AUDIT_OPERATION, /* operation: pause, resume, kill, update, checkpoint, ... */
 	AUDIT_EXIT,	/* exit */
 	AUDIT_DELETE,	/* delete */
@@ -99,7 +99,7 @@ struct audit_create {
 	size_t n_scrubbed;
 };
 
-struct audit_start { int64_t pid; };
+struct audit_start { int64_t pid; }; /* on the host */
 
 struct audit_operation {
 	const char *name; /* "pause", "kill" */

@@ -13,7 +13,7 @@
 
 static const struct enum_entry type_entries[] = {
 	{ "create", AUDIT_CREATE, "a container was made, with the decisions of the policy" },
-	{ "start", AUDIT_START, "its first process was let go" },
+	{ "start", AUDIT_START, "a process was let go" },
 	{ "operation", AUDIT_OPERATION, "pause, resume, kill, update and others" },
 	{ "exit", AUDIT_EXIT, "its first process ended" },
 	{ "delete", AUDIT_DELETE, "the container was removed" },

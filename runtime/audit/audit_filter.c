@@ -90,7 +90,7 @@ int audit_filter_time(const char *text, char ret[AUDIT_TIME_TEXT], struct error 
 	return 0;
 }
 
-bool audit_filter_takes(const struct audit_filter *f, const struct audit_record *rec)
+bool audit_filter_takes(const struct audit_filter *f, const struct audit_record *rec, int64_t owner)
 {
 	const char *time = audit_value_string(rec->json, "time");
 	uint64_t process;
@@ -100,7 +100,9 @@ bool audit_filter_takes(const struct audit_filter *f, const struct audit_record 
 		return true;
 	if (f->by_type && (rec->type >= AUDIT_TYPES || !f->types[rec->type]))
 		return false;
-	if (f->by_process && (!audit_value_u64(rec->json, "process", &process) || process != f->process))
+	if (f->by_process && owner >= 0 && (uint64_t)owner != f->process)
+		return false;
+	if (f->by_process && owner < 0 && (!audit_value_u64(rec->json, "process", &process) || process != f->process))
 		return false;
 	if (!time)
 		return true;

@@ -35,7 +35,9 @@ static void put_json(struct audit_out *o, const struct audit_record *rec)
 static void put(struct audit_out *o, const struct audit_filter *f, const struct audit_record *rec,
 		const struct audit_pairs *pairs)
 {
-	if (!audit_filter_takes(f, rec))
+	int64_t owner = pairs ? audit_pairs_owner(pairs, rec->seq) : -1;
+
+	if (!audit_filter_takes(f, rec, owner))
 		return;
 	if (o->query->json) {
 		/* What is no JSON would break the reader; `verify` tells of it. */
@@ -46,7 +48,7 @@ static void put(struct audit_out *o, const struct audit_filter *f, const struct 
 	if (!f->by_type && !rec->bad &&
 	    (audit_table_dull(rec) || (pairs && rec->type != AUDIT_EXIT && audit_pairs_is_end(pairs, rec->seq))))
 		return;
-	audit_table_row(&o->text, rec, pairs ? audit_pairs_end(pairs, rec->seq) : NULL);
+	audit_table_row(&o->text, rec, owner, pairs ? audit_pairs_end(pairs, rec->seq) : NULL);
 }
 
 int audit_query_log(const struct audit_query *q, const char *id, const struct audit_filter *f,
@@ -61,7 +63,7 @@ int audit_query_log(const struct audit_query *q, const char *id, const struct au
 
 	assert(q && id && f && err);
 	k = open_log(q, id, false, name, &r, err);
-	if (k == 0 && !q->json)
+	if (k == 0 && (!q->json || f->by_process))
 		k = audit_pairs_read(q->dirfd, name, r.live, &pairs, err);
 	if (k < 0)
 		return k;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "audit/audit_owner.h"
 #include "audit/audit_value.h"
 
 #define PAIRS_MAX ((size_t)50 * 1000 * 1000)
@@ -29,6 +30,7 @@ struct audit_pairs {
 	size_t room, used; /* room is a power of two */
 	struct list ends;  /* by begin, once read */
 	struct list seqs;  /* the same, by seq */
+	struct audit_owners *owners;
 };
 
 static int list_add(struct list *l, const struct audit_end *e)
@@ -142,7 +144,7 @@ static int take(struct audit_pairs *p, const struct audit_record *rec)
 		return begin(p, 0, process + 1, rec->seq);
 	if (rec->type == AUDIT_PROCESS_EXIT)
 		return end(p, 0, process + 1, rec);
-	if (rec->type == AUDIT_START)
+	if (rec->type == AUDIT_START && process == 0)
 		return begin(p, 0, 1, rec->seq);
 	return rec->type == AUDIT_EXIT ? end(p, 0, 1, rec) : 0;
 }
@@ -173,10 +175,14 @@ static int read_all(struct audit_pairs *p, int dirfd, const char *name, bool liv
 		return k < 0 ? k : error_text(err, -ENOENT, "audit log %s has no first part", name);
 	while ((k = audit_reader_next(&r, &rec, err)) == AUDIT_READ_RECORD) {
 		k = take(p, &rec);
+		if (k == 0)
+			k = audit_owners_take(p->owners, &rec);
 		if (k < 0)
 			return error_set(err, k, "read audit log %s", name);
 	}
-	return k;
+	if (k == 0)
+		k = audit_owners_resolve(p->owners);
+	return k < 0 && err->code == 0 ? error_set(err, k, "read audit log %s", name) : k;
 }
 
 int audit_pairs_read(int dirfd, const char *name, bool live, struct audit_pairs **ret, struct error *err)
@@ -185,7 +191,9 @@ int audit_pairs_read(int dirfd, const char *name, bool live, struct audit_pairs 
 	int r;
 
 	assert(name && ret && err);
-	if (!p)
+	if (p)
+		p->owners = audit_owners_new();
+	if (!p || !p->owners)
 		return error_oom(err);
 	r = read_all(p, dirfd, name, live, err);
 	if (r < 0)
@@ -202,6 +210,7 @@ struct audit_pairs *audit_pairs_free(struct audit_pairs *p)
 {
 	if (!p)
 		return NULL;
+	(void)audit_owners_free(p->owners);
 	free(p->table);
 	free(p->ends.items);
 	free(p->seqs.items);
@@ -222,6 +231,11 @@ const struct audit_end *audit_pairs_end(const struct audit_pairs *p, uint64_t be
 			high = mid;
 	}
 	return low < p->ends.count && p->ends.items[low].begin == begin_seq ? &p->ends.items[low] : NULL;
+}
+
+int64_t audit_pairs_owner(const struct audit_pairs *p, uint64_t seq)
+{
+	return audit_owners_find(p->owners, seq);
 }
 
 bool audit_pairs_is_end(const struct audit_pairs *p, uint64_t seq)

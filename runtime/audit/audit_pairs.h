@@ -29,5 +29,7 @@ static inline void audit_pairs_freep(struct audit_pairs **p)
 #define _cleanup_audit_pairs_ _cleanup_(audit_pairs_freep)
 /* How what began with that record ended, or NULL. */
 const struct audit_end *audit_pairs_end(const struct audit_pairs *p, uint64_t begin);
+/* The number of the process that an exec belongs to, recorded or by its parents; -1 = unknown. */
+int64_t audit_pairs_owner(const struct audit_pairs *p, uint64_t seq);
 /* Whether that record was found to be the end of something. */
 bool audit_pairs_is_end(const struct audit_pairs *p, uint64_t seq);

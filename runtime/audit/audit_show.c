@@ -38,9 +38,15 @@ static int pass(struct show *s, const struct audit_pairs *pairs, show_fn fn, str
 		return k < 0 ? k : error_text(err, -ENOENT, "the first part of audit log %s is missing", s->name);
 	while ((k = audit_reader_next(&r, &rec, err)) == AUDIT_READ_RECORD) {
 		bool of_process = audit_value_u64(rec.json, "process", &process);
+		int64_t owner = pairs && !of_process ? audit_pairs_owner(pairs, rec.seq) : -1;
 		/* Init has no record of its own but those of the container. */
-		bool init = s->process == 0 && (rec.type == AUDIT_CREATE || rec.type == AUDIT_START || rec.type == AUDIT_EXIT);
+		bool init = s->process == 0 && !of_process &&
+			    (rec.type == AUDIT_CREATE || rec.type == AUDIT_START || rec.type == AUDIT_EXIT);
 
+		if (owner >= 0) {
+			of_process = true;
+			process = (uint64_t)owner;
+		}
 		if (of_process)
 			s->highest = MAX(s->highest, process);
 		if (!init && (!of_process || process != s->process))
@@ -110,7 +116,7 @@ static void put_head(struct show *s, const struct audit_record *rec, const struc
 		buf_adds(b, "\n");
 		put_identity(b, rec->json);
 	}
-	if (rec->type == AUDIT_START || rec->type == AUDIT_PROCESS) {
+	if ((rec->type == AUDIT_START && s->process == 0) || rec->type == AUDIT_PROCESS) {
 		buf_adds(b, "  started ");
 		audit_print_time(b, rec->json);
 		buf_adds(b, "\n");
@@ -121,7 +127,7 @@ static void put_head(struct show *s, const struct audit_record *rec, const struc
 static void put_program(struct show *s, const struct audit_record *rec, const struct audit_pairs *pairs)
 {
 	if (rec->type == AUDIT_EXEC)
-		audit_table_row(&s->out.text, rec, audit_pairs_end(pairs, rec->seq));
+		audit_table_row(&s->out.text, rec, s->process, audit_pairs_end(pairs, rec->seq));
 }
 
 static void put_hole(struct show *s, const struct audit_record *rec, uint64_t stream)
@@ -165,6 +171,14 @@ static void put_output(struct show *s, const struct audit_record *rec, const str
 	b->failed = b->failed || data.failed;
 }
 
+static int show_json(struct show *s, struct error *err)
+{
+	_cleanup_audit_pairs_ struct audit_pairs *pairs = NULL;
+	int r = audit_pairs_read(s->out.query->dirfd, s->name, s->live, &pairs, err);
+
+	return r < 0 ? r : pass(s, pairs, put_line, err);
+}
+
 static int show_all(struct show *s, struct error *err)
 {
 	_cleanup_audit_pairs_ struct audit_pairs *pairs = NULL;
@@ -201,7 +215,7 @@ int audit_query_show(const struct audit_query *q, const char *id, uint32_t proce
 	if (r < 0)
 		return r;
 	s.live = audit_store_busy(q->dirfd, s.name);
-	r = q->json ? pass(&s, NULL, put_line, err) : raw ? pass(&s, NULL, put_output, err) : show_all(&s, err);
+	r = q->json ? show_json(&s, err) : raw ? pass(&s, NULL, put_output, err) : show_all(&s, err);
 	if (r == 0 && !s.any)
 		r = error_text(err, -ENOENT, "%s has no process %u: they are numbered from 0 to %" PRIu64
 			       " (column PROC of \"agentrun audit log\")", s.name, process, s.highest);

@@ -304,7 +304,8 @@ static void cell(struct buf *out, struct buf *text, int width)
 		text->data[0] = '\0';
 }
 
-void audit_table_row(struct buf *out, const struct audit_record *rec, const struct audit_end *end)
+void audit_table_row(struct buf *out, const struct audit_record *rec, int64_t owner,
+		     const struct audit_end *end)
 {
 	_cleanup_buf_ struct buf text = BUF_NULL;
 	uint64_t v;
@@ -314,7 +315,9 @@ void audit_table_row(struct buf *out, const struct audit_record *rec, const stru
 		return;
 	audit_print_time(&text, rec->json);
 	cell(out, &text, 24);
-	if (audit_value_u64(rec->json, "process", &v))
+	if (owner >= 0)
+		buf_addf(&text, "%" PRId64, owner);
+	else if (audit_value_u64(rec->json, "process", &v))
 		buf_addf(&text, "%" PRIu64, v);
 	cell(out, &text, 5);
 	audit_print_value(&text, json_member(rec->json, "type"));

@@ -18,13 +18,15 @@ void audit_out_done(struct audit_out *o);
 
 void audit_table_head(struct buf *out);
 /*
- * One row. end: how the program or process of the row ended, NULL = unknown or not yet.
+ * One row. owner: the process it belongs to, -1 = as the record says. end: how the program or
+ * process of the row ended, NULL = unknown or not yet.
  * A bad record gets a line that says so in front.
  */
-void audit_table_row(struct buf *out, const struct audit_record *rec, const struct audit_end *end);
+void audit_table_row(struct buf *out, const struct audit_record *rec, int64_t owner,
+		     const struct audit_end *end);
 void audit_table_bad(struct buf *out, const struct audit_record *rec);
 /* Rows that say nothing beside the others are left out unless they were asked for. */
 bool audit_table_dull(const struct audit_record *rec);
 /* "0", "SIGKILL", "" */
 void audit_table_status(struct buf *out, const struct json *json);
-bool audit_filter_takes(const struct audit_filter *f, const struct audit_record *rec);
+bool audit_filter_takes(const struct audit_filter *f, const struct audit_record *rec, int64_t owner);

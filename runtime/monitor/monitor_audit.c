@@ -235,8 +235,6 @@ static int audit_message(struct monitor *m, const struct link_msg *msg, int fds[
 		return 0;
 	switch (msg->type) {
 	case LINK_BORN:
-		if (msg->number > 0)
-			return 0;
 		event.type = AUDIT_START;
 		event.start.pid = msg->pid;
 		return monitor_log(m, &event, err);

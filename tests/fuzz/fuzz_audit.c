@@ -31,7 +31,7 @@ static void print(const struct audit_record *rec)
 	_cleanup_buf_ struct buf out = BUF_NULL, bytes = BUF_NULL, screen = BUF_NULL;
 	struct audit_screen filter = { 0 };
 
-	audit_table_row(&out, rec, NULL);
+	audit_table_row(&out, rec, -1, NULL);
 	audit_print_bytes(&out, rec->line, rec->len, true);
 	if (rec->json && audit_value_bytes(json_member(rec->json, "data"), &bytes) && bytes.len)
 		audit_screen_filter(&filter, bytes.data, bytes.len, &screen);

@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# The log of a real container: what it did, read back with `agentrun audit` while it runs and after
+# it was deleted; and that the container can neither reach nor forge it.
+
+load helpers.bash
+
+setup_file() {
+	export SUITE_POLICY=1
+	suite_setup_file
+	[ "$KIND" = agentrun ] || skip "only agentrun has an audit log"
+	if [ -e /etc/agentrun/policy.json ]; then
+		skip "this host has a policy of its own"
+	fi
+}
+
+teardown_file() {
+	suite_teardown_file
+}
+
+setup() {
+	suite_setup
+	# ids of other runs may be in the host's log: none of them begins like this
+	ID=audit-$$-$BATS_TEST_NUMBER
+}
+
+teardown() {
+	suite_teardown
+	if [ -n "${NAME-}" ]; then
+		rm -f "/var/log/agentrun/$NAME".*jsonl "/var/log/agentrun/$NAME.jsonl" "/var/log/agentrun/$NAME.head"
+	fi
+}
+
+audit() {
+	rt audit "$@" 3>&-
+}
+
+# the name of the log, while there is a record
+log_name() {
+	NAME=$(jq -r .auditLog "$ROOT/$ID/state.json")
+}
+
+@test "audit: a session, live and after it was deleted" {
+	sh_args 'echo out; echo err >&2; /bin/busybox false; exec /bin/busybox sleep 1000'
+	rt run --detach --bundle "$BUNDLE" "$ID" >/dev/null 2>&1 3>&-
+	log_name
+	run rt exec "$ID" /bin/busybox sh -c '/bin/busybox echo from-exec; exit 5' 3>&-
+	[ "$status" -eq 5 ]
+	[[ $(audit list) = *" open "*"$ID"* ]]
+	[[ $(audit verify "$ID") = *"still being written"* ]]
+	wait_for 10 eval '[[ $(audit show "$ID" 1) = *"ended with status 5"* ]]'
+	[[ $(audit show "$ID" 1) = *from-exec* ]]
+	rt kill "$ID" KILL
+	wait_for 10 eval '[ "$(rt state "$ID" | jq -r .status)" = stopped ]'
+	rt delete "$ID"
+	# found without a record, by a beginning of the id
+	[[ $(audit verify "${ID%?}"* 2>/dev/null || audit verify "$ID") = *"good: "*", closed" ]]
+	audit log "$ID" >"$T/log"
+	grep -Eq ' exec +1 .*busybox false' "$T/log"
+	grep -Eq ' process +5 .*sh -c' "$T/log"
+	grep -Eq ' exit +SIGKILL' "$T/log"
+	grep -Eq ' delete ' "$T/log"
+	[ "$(audit show "$ID" 1 --raw)" = from-exec ]
+	# programs belong to the process that began them
+	[[ $(audit show "$ID" 0) = *"busybox false"* ]]
+	[[ $(audit show "$ID" 0) != *"echo from-exec"* ]]
+	[[ $(audit show "$ID" 1) = *exec*"echo from-exec"* ]]
+	[[ $(audit show "$ID" 1) != *"busybox false"* ]]
+}
+
+@test "audit: secrets of arguments and output are not in the file" {
+	sh_args '/bin/busybox true --password hunter2hunter2; echo "DB_PASSWORD=topsecretvalue"; echo "url https://joe:s3cr3tpw@host/x"'
+	rt run --bundle "$BUNDLE" --keep "$ID" 3>&- | cat >"$T/out"
+	log_name
+	wait_for 10 eval '[[ $(audit verify "$ID") = *", closed" ]]'
+	rt delete "$ID"
+	# the engine gets all of it
+	grep -q topsecretvalue "$T/out"
+	grep -q 'joe:s3cr3tpw@' "$T/out"
+	run grep -c 'hunter2hunter2\|topsecretvalue\|s3cr3tpw' "/var/log/agentrun/$NAME.jsonl"
+	[ "$output" = 0 ]
+
+	[[ $(audit show "$ID" 0) = *'https://joe:[redacted:url-credentials]@host/x'* ]]
+}
+
+@test "audit: a container writes no record and does not see the log" {
+	# what looks like a record, a newline within an argument, and a look around
+	sh_args 'echo "{\"seq\":99,\"type\":\"exit\",\"hash\":\"$(printf %064d 0)\"}"
+		/bin/busybox true "
+{\"seq\":98,\"type\":\"delete\"}"
+		ls /var/log/agentrun /run/agentrun 2>&1; ls -l /proc/self/fd; for p in /proc/[0-9]*; do ls -l $p/fd; done 2>/dev/null'
+	rt run --bundle "$BUNDLE" --keep "$ID" 3>&- | cat >"$T/out"
+	log_name
+	wait_for 10 eval '[[ $(audit verify "$ID") = *", closed" ]]'
+	rt delete "$ID"
+	run ! grep -q 'jsonl\|audit' "$T/out"
+	[[ $(audit verify "$ID") = *"good: "* ]]
+	[ "$(audit log "$ID" --type exit --json | wc -l)" -eq 1 ]
+	[ "$(audit log "$ID" --type delete --json | wc -l)" -eq 1 ]
+	[ "$(audit log "$ID" --json | wc -l)" -eq "$(audit log "$ID" --json | jq -s length)" ]
+}

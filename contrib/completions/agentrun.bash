@@ -15,7 +15,7 @@ _agentrun_options()
 			--auto-dedup --help -h"
 		;;
 	commit)
-		echo "--path -p --dry-run -n --force -f --undo --help -h"
+		echo "--path -p --dry-run -n --force -f --undo --output -o --help -h"
 		;;
 	create)
 		echo "--bundle -b --config -f --console-socket --pidfd-socket --pid-file --no-pivot \

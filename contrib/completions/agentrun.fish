@@ -77,6 +77,7 @@ complete -c agentrun -n '__fish_seen_subcommand_from commit' -s p -l path -r -d 
 complete -c agentrun -n '__fish_seen_subcommand_from commit' -s n -l dry-run -d 'say what would be done, and what speaks against it'
 complete -c agentrun -n '__fish_seen_subcommand_from commit' -s f -l force -d 'also over what others have changed, and what is dangerous'
 complete -c agentrun -n '__fish_seen_subcommand_from commit' -l undo -d 'take the last commit back'
+complete -c agentrun -n '__fish_seen_subcommand_from commit' -s o -l output -r -F -d 'write a layer of an OCI image instead; FILE must be new'
 complete -c agentrun -n '__fish_seen_subcommand_from commit' -s h -l help -d 'print this help'
 
 # create

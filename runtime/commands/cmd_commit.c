@@ -7,7 +7,7 @@
 #include "container/session.h"
 
 struct commit_options {
-	const char *path;
+	const char *path, *output;
 	bool dry_run, force, undo;
 };
 
@@ -16,6 +16,7 @@ static const struct command_option options[] = {
 	COMMAND_OPTION("dry-run", 'n', OPTION_FLAG, struct commit_options, dry_run, NULL, "say what would be done, and what speaks against it"),
 	COMMAND_OPTION("force", 'f', OPTION_FLAG, struct commit_options, force, NULL, "also over what others have changed, and what is dangerous"),
 	COMMAND_OPTION("undo", 0, OPTION_FLAG, struct commit_options, undo, NULL, "take the last commit back"),
+	COMMAND_OPTION("output", 'o', OPTION_STRING, struct commit_options, output, "FILE", "write a layer of an OCI image instead; FILE must be new"),
 	{ 0 },
 };
 
@@ -38,6 +39,8 @@ static int act(struct session_change *c, const struct commit_options *o, struct 
 	struct snap_commit_options opt = { .path = o->path, .dry_run = o->dry_run, .force = o->force, .log = log_commit, .log_arg = &logging };
 	int r;
 
+	if (o->output)
+		return snap_export(session_snap(c), o->path, o->output, report, err);
 	if (o->undo) {
 		r = session_log(c, "undo", NULL, NULL, 0, 0, err);
 		return r < 0 ? r : snap_undo(session_snap(c), o->force, report, err);
@@ -57,8 +60,8 @@ static int run(struct command_ctx *ctx, void *opts, const struct command_args *a
 	struct session_change *c;
 	int r, end;
 
-	if (o->undo && (o->path || o->dry_run))
-		return error_text(err, -EINVAL, "--undo takes the whole of the last commit back: no --path, no --dry-run");
+	if (o->undo && (o->path || o->dry_run || o->output))
+		return error_text(err, -EINVAL, "--undo takes the whole of the last commit back: no --path, --dry-run or --output");
 	r = session_begin(ctx->env, args->items[0], !o->undo, o->force, &c, err);
 	if (r < 0)
 		return r;
@@ -70,7 +73,7 @@ static int run(struct command_ctx *ctx, void *opts, const struct command_args *a
 	}
 	if (r < 0)
 		return r;
-	if (r == 0 && !o->dry_run)
+	if (r == 0 && !o->dry_run && !o->output)
 		buf_addf(&report.text, "%" PRIu64 " object%s changed in the original\n", report.files, report.files == 1 ? "" : "s");
 	end = command_write_buf(ctx, &report.text, err);
 	if (end < 0 || r == 0)

@@ -154,6 +154,8 @@ struct snap_commit_options {
 };
 /* Changes into the originals. 0 or SNAP_E_CONFLICT. */
 int snap_commit(const struct snap *s, const struct snap_commit_options *opt, struct snap_report *report, struct error *err);
+/* The changes as a layer of an OCI image: file (which must not exist) becomes an archive; originals stay. */
+int snap_export(const struct snap *s, const char *path, const char *file, struct snap_report *report, struct error *err);
 /* Takes the last commit back, also one that was interrupted: snap_recover() must not be called before then. */
 int snap_undo(const struct snap *s, bool force, struct snap_report *report, struct error *err);
 /* The container is gone: its session outlives it, and remembers the name of its audit log (may be NULL). */

@@ -80,7 +80,12 @@ static int loop_attach(int image_fd, int *ret_fd, struct error *err)
 		return error_set(err, -errno, "open %s (a session keeps its changes in an image on a loop device)", LOOP_CONTROL);
 	/* Another program may take the same free device between the two calls. */
 	for (i = 0; i < ATTACH_TRIES; i++) {
-		struct loop_config config = { .fd = (unsigned)image_fd, .info.lo_flags = LO_FLAGS_AUTOCLEAR };
+		/* Blocks as large as the filesystem's: with others it would first be read twice. */
+		struct loop_config config = {
+			.fd = (unsigned)image_fd,
+			.block_size = 4096,
+			.info.lo_flags = LO_FLAGS_AUTOCLEAR,
+		};
 		long number = ioctl(control_fd, LOOP_CTL_GET_FREE);
 		int fd;
 
@@ -105,7 +110,7 @@ static int loop_attach(int image_fd, int *ret_fd, struct error *err)
 }
 
 /* The superblock is writable for all alike: one that was not could not be shared. */
-static int mount_device(int device_fd, bool readonly, int *ret_mount_fd)
+static int mount_device(int device_fd, unsigned flags, int *ret_mount_fd)
 {
 	_cleanup_close_ int fs_fd = fsopen("ext4", FSOPEN_CLOEXEC);
 	char source[64];
@@ -117,16 +122,17 @@ static int mount_device(int device_fd, bool readonly, int *ret_mount_fd)
 	    /* What is deleted inside is given back to the host. */
 	    fsconfig(fs_fd, FSCONFIG_SET_FLAG, "discard", NULL, 0) < 0 ||
 	    fsconfig(fs_fd, FSCONFIG_SET_STRING, "errors", "remount-ro", 0) < 0 ||
+	    ((flags & SNAP_MOUNT_VOLATILE) && fsconfig(fs_fd, FSCONFIG_SET_FLAG, "nobarrier", NULL, 0) < 0) ||
 	    fsconfig(fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return -errno;
-	fd = fsmount(fs_fd, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOATIME | (readonly ? MOUNT_ATTR_RDONLY : 0));
+	fd = fsmount(fs_fd, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOATIME | (flags & SNAP_MOUNT_READONLY ? MOUNT_ATTR_RDONLY : 0));
 	if (fd < 0)
 		return -errno;
 	*ret_mount_fd = fd;
 	return 0;
 }
 
-int snap_image_mount(int image_fd, bool fresh, bool readonly, int *ret_mount_fd, struct error *err)
+int snap_image_mount(int image_fd, unsigned flags, int *ret_mount_fd, struct error *err)
 {
 	_cleanup_close_ int device_fd = -EBADF, lock_fd = -EBADF;
 	struct stat st;
@@ -134,7 +140,7 @@ int snap_image_mount(int image_fd, bool fresh, bool readonly, int *ret_mount_fd,
 
 	if (fstat(image_fd, &st) < 0)
 		return error_set(err, -errno, "inspect the image of a session");
-	if (!fresh) {
+	if (!(flags & SNAP_MOUNT_FRESH)) {
 		char path[64];
 
 		/* Two who find no device at the same time would each make one. */
@@ -151,6 +157,6 @@ int snap_image_mount(int image_fd, bool fresh, bool readonly, int *ret_mount_fd,
 		if (r < 0)
 			return r;
 	}
-	r = mount_device(device_fd, readonly, ret_mount_fd);
+	r = mount_device(device_fd, flags, ret_mount_fd);
 	return r < 0 ? error_set(err, r, "mount the session's image") : 0;
 }

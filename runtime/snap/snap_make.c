@@ -111,7 +111,7 @@ static int make_image(int dir_fd, const struct snap_record *rec, const struct sn
 	image_fd = openat(dir_fd, SNAP_IMAGE_FILE, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	if (image_fd < 0)
 		return error_set(err, -errno, "open the image of the session");
-	r = snap_image_mount(image_fd, true, false, &mount_fd, err);
+	r = snap_image_mount(image_fd, SNAP_MOUNT_FRESH | (rec->keep ? 0 : SNAP_MOUNT_VOLATILE), &mount_fd, err);
 	for (i = 0; i < rec->n_layers && r == 0; i++)
 		r = snap_upper_make(mount_fd, i, &overs[i], err);
 	if (r < 0)

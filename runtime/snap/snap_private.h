@@ -49,9 +49,18 @@ int snap_image_caps(uint64_t *size, uint64_t *inodes, struct error *err);
 
 /*
  * The filesystem in the image, detached; shared with others who have it mounted. The device goes
- * with the last mount. fresh: just made, nobody else can have it.
+ * with the last mount.
  */
-int snap_image_mount(int image_fd, bool fresh, bool readonly, int *ret_mount_fd, struct error *err);
+enum snap_mount_flags {
+	SNAP_MOUNT_FRESH = 1u << 0,    /* the image was just made, nobody else can have it */
+	SNAP_MOUNT_READONLY = 1u << 1,
+	/*
+	 * Nothing in it is worth anything after a crash of the host: nothing waits for the disk. Counts for
+	 * whoever mounts it first.
+	 */
+	SNAP_MOUNT_VOLATILE = 1u << 2,
+};
+int snap_image_mount(int image_fd, unsigned flags, int *ret_mount_fd, struct error *err);
 
 /* snap_overlay.c */
 

@@ -32,7 +32,7 @@ static int make_fresh(const struct snap *s, struct error *err)
 	image_fd = openat(s->dir_fd, NEW_IMAGE, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	if (image_fd < 0)
 		return error_set(err, -errno, "open the new image");
-	r = snap_image_mount(image_fd, true, false, &mount_fd, err);
+	r = snap_image_mount(image_fd, SNAP_MOUNT_FRESH, &mount_fd, err);
 	for (i = 0; i < s->record->n_layers && r == 0; i++) {
 		_cleanup_close_ int original_fd = -EBADF;
 		struct snap_over over = SNAP_OVER_NULL;
@@ -101,7 +101,7 @@ static int open_snapshot(const struct snap *s, struct snap_part *p, int image_fd
 	size_t i;
 	int r;
 
-	r = snap_image_mount(image_fd, false, false, &mount_fd, err);
+	r = snap_image_mount(image_fd, 0, &mount_fd, err);
 	if (r < 0)
 		return r;
 	(void)snprintf(path, sizeof(path), "%zu/upper", p->layer);

@@ -150,7 +150,7 @@ static int settle(int image_fd, struct error *err)
 {
 	_cleanup_close_ int mount_fd = -EBADF, top_fd = -EBADF;
 	uint32_t flags = 0;
-	int r = snap_image_mount(image_fd, false, false, &mount_fd, err);
+	int r = snap_image_mount(image_fd, 0, &mount_fd, err);
 
 	if (r < 0)
 		return r;

@@ -54,7 +54,7 @@ int snap_view_open(const struct snap *s, size_t layer, bool writable, struct sna
 		return error_text(err, -ENOENT, "the session was committed, and its layer is gone");
 	if (image_fd < 0)
 		return error_set(err, -errno, "open the image of the session");
-	r = snap_image_mount(image_fd, false, !writable, &v.mount_fd, err);
+	r = snap_image_mount(image_fd, writable ? 0 : SNAP_MOUNT_READONLY, &v.mount_fd, err);
 	if (r == 0)
 		r = snap_original_open(s->record, layer, &v.lower_fd, err);
 	if (r < 0)

@@ -709,3 +709,23 @@ listing() {
 	[ "$(cat "$WORK/file")" = two ]
 	[ "$(stat -c %s "$WORK/big")" = 3072000 ]
 }
+
+@test "commit --output: a layer of an OCI image" {
+	git_work
+	edit_work "$EDIT; d=a/very/long/path/that/goes/on/and/on/for/more/than/one/hundred/characters/because/a/header/has/no/room/for/it; mkdir -p \$d; echo deep >\$d/file"
+	call commit --output "$T/layer.tar" "$ID"
+	works ''
+	[ "$(listing "$WORK")" = "$(listing "$T/plain")" ]
+	tar -tf "$T/layer.tar" >"$T/names"
+	grep -qx 'work/.wh.old' "$T/names"
+	grep -qx 'work/src/.wh.moveme' "$T/names"
+	mkdir "$T/x"
+	tar -C "$T/x" -xf "$T/layer.tar"
+	[ "$(cat "$T"/x/work/a/very/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/file)" = deep ]
+	[ "$(readlink "$T/x/work/etc")" = /etc ]
+	[ "$T/x/work/src/new.c" -ef "$T/x/work/src/same.c" ]
+	[ "$(stat -c '%a %s' "$T/x/work/run.sh")" = '755 10' ]
+	[ -p "$T/x/work/pipe" ]
+	call commit --output "$T/layer.tar" "$ID"
+	fails 1 'file exists'
+}

@@ -67,7 +67,7 @@ static void overlay(int dir_fd, bool attach)
 
 	if (!ok(image_fd >= 0 && lower_open(&over), "%s: original", how))
 		return;
-	r = snap_image_mount(image_fd, false, false, &mount_fd, &err);
+	r = snap_image_mount(image_fd, 0, &mount_fd, &err);
 	if (!ok(r == 0, "%s: image: %s", how, err.text))
 		return;
 	r = snap_overlays(mount_fd, &over, 1, attach, &err);
@@ -78,7 +78,7 @@ static void overlay(int dir_fd, bool attach)
 		}
 		ok(fstatat(over.mount_fd, "original", &st, 0) < 0, "%s: shows it", how);
 		/* The same superblock, while the overlay has it. */
-		r = snap_image_mount(image_fd, false, true, &read_fd, &err);
+		r = snap_image_mount(image_fd, SNAP_MOUNT_READONLY, &read_fd, &err);
 		if (ok(r == 0, "%s: mounted once more: %s", how, err.text))
 			ok(fstatat(read_fd, "0/upper/original", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISCHR(st.st_mode) &&
 				   st.st_rdev == 0 && unlinkat(read_fd, "0/upper/original", 0) < 0 && errno == EROFS,

@@ -179,6 +179,12 @@ static int do_take(struct round *r, struct snap *s, const int *merged)
 	return snap_take(s, "middle", "on the way", &name, &r->err);
 }
 
+static int do_untake(struct round *r, struct snap *s, const int *merged)
+{
+	(void)merged;
+	return snap_take_remove(s, "middle", &r->err);
+}
+
 /* diff finds nothing where the original is what the session shows. */
 static bool diff_empty(struct round *r)
 {
@@ -205,6 +211,11 @@ static bool snapshot(struct round *r, bool live, bool crash)
 	const int merged[] = { r->merged_fd };
 
 	r->step = "snapshot";
+	/* It may be there already then, or half of it. */
+	if (crash) {
+		(void)killed(r, do_take, NULL);
+		(void)with_session(r, do_untake, NULL);
+	}
 	if (!with_session(r, do_take, NULL)) {
 		free(want);
 		return fail(r, "take");
@@ -232,7 +243,7 @@ static bool snapshot(struct round *r, bool live, bool crash)
 		if (snap_open(r->path, false, &s, &r->err) != 0 || mount_tree_clone(fd, &over.lower_fd, &r->err) < 0)
 			return fail(r, "open again");
 		image_fd = openat(s.dir_fd, SNAP_IMAGE_FILE, O_RDWR | O_CLOEXEC);
-		if (snap_image_mount(image_fd, false, false, &mount_fd, &r->err) < 0 || snap_overlays(mount_fd, &over, 1, false, &r->err) < 0)
+		if (snap_image_mount(image_fd, 0, &mount_fd, &r->err) < 0 || snap_overlays(mount_fd, &over, 1, false, &r->err) < 0)
 			return fail(r, "mount again");
 		(void)close(over.lower_fd);
 		r->merged_fd = openat(over.mount_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

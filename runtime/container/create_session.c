@@ -244,6 +244,7 @@ int create_session(void *ctx, struct error *err)
 	struct create *c = ctx;
 	const struct policy_grant *g = &c->guard.verdict.grant;
 	struct picks p = { .c = c };
+	_cleanup_free_ char *root = NULL;
 	struct snap_over overs[SNAP_LAYERS_MAX];
 	struct snap_layer layers[SNAP_LAYERS_MAX];
 	struct snap_record rec = { .size = g->session_size, .inodes = g->session_inodes, .keep = g->session_keep, .layers = layers };
@@ -263,7 +264,10 @@ int create_session(void *ctx, struct error *err)
 	r = check_other_ways(&p, err);
 	if (r < 0)
 		return r;
-	rec.root = c->root;
+	root = realpath(c->root, NULL);
+	if (!root)
+		return error_set(err, -errno, "state folder %s", c->root);
+	rec.root = root;
 	rec.n_layers = p.n;
 	for (i = 0; i < p.n; i++) {
 		overs[i] = SNAP_OVER_NULL;

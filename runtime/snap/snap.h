@@ -30,6 +30,7 @@ struct snap_layer {
 	char *destination; /* inside the container, "/" for its root */
 	char *source;	   /* canonical path of the original */
 	uint64_t dev, ino; /* of the original's top */
+	uint64_t born;	   /* when that was made, ns; 0 = its filesystem does not know */
 	uint64_t merged;   /* device number of the overlay that the container sees; 0 = unknown */
 };
 

@@ -90,6 +90,7 @@ static int make_record(int dir_fd, struct snap_record *rec, const struct snap_ov
 					  overs[i].source);
 		rec->layers[i].dev = st.st_dev;
 		rec->layers[i].ino = st.st_ino;
+		rec->layers[i].born = snap_born(overs[i].lower_fd);
 	}
 	if (clock_gettime(CLOCK_REALTIME, &rec->since) < 0)
 		return error_set(err, -errno, "read the clock");
@@ -133,6 +134,11 @@ int snap_make(const char *path, struct snap_record *rec, struct snap_over *overs
 		overs[i].layer = i;
 	}
 	r = snap_image_caps(&rec->size, &rec->inodes, err);
+	for (i = 0; i < rec->n_layers && r == 0; i++) {
+		r = snap_check_text("the path of an original", rec->layers[i].source, err);
+		if (r == 0)
+			r = snap_check_text("the destination of a mount", rec->layers[i].destination, err);
+	}
 	if (r == 0)
 		r = snap_dir_open(path, true, &dir_fd, err);
 	if (r == 0)

@@ -23,6 +23,9 @@ int snap_path(const char *root, const char *id, char **ret, struct error *err)
 	_cleanup_free_ char *canonical = realpath(root, NULL);
 	char hash[SHA256_HEX_SIZE];
 
+	/* After a boot the folder may be gone; records have its canonical name. */
+	if (!canonical && errno == ENOENT)
+		canonical = strdup(root);
 	if (!canonical)
 		return error_set(err, -errno, "state folder %s", root);
 	sha256_hex_of(canonical, strlen(canonical), hash);

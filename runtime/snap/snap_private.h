@@ -29,6 +29,9 @@ int snap_tree_remove(int dirfd, const char *name);
 int snap_dir_clear(int dir_fd);
 
 /* snap_record.c */
+
+/* Records and journals are JSON, which has no other bytes: -EILSEQ for a text that is not UTF-8. */
+int snap_check_text(const char *what, const char *text, struct error *err);
 /* durable: on the disk on return. A new session need not be: what it would lose has not been written yet. */
 int snap_record_write(int dir_fd, const struct snap_record *rec, bool durable, struct error *err);
 /* SNAP_E_NOT_FOUND. */
@@ -72,6 +75,9 @@ int snap_overlays(int mount_fd, struct snap_over *overs, size_t n, bool attach, 
 
 /* snap_make.c: the upper and work folder of a layer, with the top's attributes of the original. */
 int snap_upper_make(int mount_fd, size_t index, const struct snap_over *over, struct error *err);
+
+/* snap_view.c: when the object was made, in ns; 0 = unknown. An inode number alone may be used again. */
+uint64_t snap_born(int fd);
 
 /* snap_take.c: the image of a snapshot; -ENOENT. */
 int snap_taken_image(const struct snap *s, const char *name, int *ret_fd, struct error *err);

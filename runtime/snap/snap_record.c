@@ -28,6 +28,7 @@ static const struct json_field layer_fields[] = {
 	{ "source", json_get_string, offsetof(struct snap_layer, source), JSON_REQUIRED | JSON_NOT_EMPTY, NULL },
 	{ "dev", json_get_u64, offsetof(struct snap_layer, dev), JSON_REQUIRED, NULL },
 	{ "ino", json_get_u64, offsetof(struct snap_layer, ino), JSON_REQUIRED, NULL },
+	{ "born", json_get_u64, offsetof(struct snap_layer, born), 0, NULL },
 	{ "merged", json_get_u64, offsetof(struct snap_layer, merged), 0, NULL },
 	{ 0 },
 };
@@ -49,6 +50,18 @@ static const struct json_field doc_fields[] = {
 	{ 0 },
 };
 static const struct json_object doc_type = { .size = sizeof(struct doc), .fields = doc_fields };
+
+int snap_check_text(const char *what, const char *text, struct error *err)
+{
+	size_t left = strlen(text), n;
+
+	for (; left > 0; text += n, left -= n) {
+		n = str_utf8_len(text, left);
+		if (n == 0)
+			return error_text(err, -EILSEQ, "%s is not UTF-8, which a session cannot note down", what);
+	}
+	return 0;
+}
 
 int snap_boot_id(char ret[37], struct error *err)
 {
@@ -91,6 +104,7 @@ int snap_record_write(int dir_fd, const struct snap_record *rec, bool durable, s
 		json_string(w, "source", rec->layers[i].source);
 		json_u64(w, "dev", rec->layers[i].dev);
 		json_u64(w, "ino", rec->layers[i].ino);
+		json_u64(w, "born", rec->layers[i].born);
 		json_u64(w, "merged", rec->layers[i].merged);
 		json_object_end(w);
 	}

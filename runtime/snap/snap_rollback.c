@@ -177,6 +177,8 @@ int snap_rollback(const struct snap *s, const char *name, const char *path, cons
 	if (name)
 		r = snap_taken_image(s, name, &image_fd, err);
 	if (r == 0 && path)
+		r = snap_check_text("the path (name a folder above it)", path, err);
+	if (r == 0 && path)
 		r = snap_locate(s->record, path, &layer, &below, err);
 	if (r == 0 && !path && !merged)
 		return exchange(s, name, err);

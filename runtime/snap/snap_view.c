@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "os/syscalls.h"
@@ -13,6 +14,15 @@
 #include "snap/snap_private.h"
 #include "snap/snap_tree.h"
 #include "util/str.h"
+
+uint64_t snap_born(int fd)
+{
+	struct statx stx;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &stx) < 0 || !(stx.stx_mask & STATX_BTIME))
+		return 0;
+	return (uint64_t)stx.stx_btime.tv_sec * 1000000000 + stx.stx_btime.tv_nsec;
+}
 
 /* Its path was canonical: a link on it now was put there since. */
 int snap_original_open(const struct snap_record *rec, size_t index, int *ret_fd, struct error *err)
@@ -33,7 +43,7 @@ int snap_original_open(const struct snap_record *rec, size_t index, int *ret_fd,
 	if (r < 0)
 		return r;
 	/* Device numbers of some filesystems are others after a boot. */
-	if (st.st_ino != layer->ino || (str_eq(boot, rec->boot) && st.st_dev != layer->dev))
+	if (st.st_ino != layer->ino || snap_born(fd) != layer->born || (str_eq(boot, rec->boot) && st.st_dev != layer->dev))
 		return error_text(err, -ESTALE, "the original of %s is not there any more: %s is another folder now (or not mounted)",
 				  layer->destination, layer->source);
 	*ret_fd = take_fd(&fd);

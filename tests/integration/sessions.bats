@@ -729,3 +729,62 @@ listing() {
 	call commit --output "$T/layer.tar" "$ID"
 	fails 1 'file exists'
 }
+
+# on_small_disk SIZE SCRIPT: with the folder of sessions on a disk of that size.
+on_small_disk() {
+	mkdir -p "$SESSIONS"
+	unshare -m sh -c "mount -t tmpfs -o size=$1,mode=700 session-disk $SESSIONS && $2" 3>&-
+}
+
+@test "the host's disk is full: refused at the start, an error inside, nothing lost of the original" {
+	args true
+	run on_small_disk 16m "'$AGENTRUN' $AGENTRUN_FLAGS --root '$ROOT' run --bundle '$BUNDLE' $ID"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output = *'less than 64 MiB are free'* ]]
+	policy '{"mounts": {"session": ["/work"]}, "disk": {"session": {"size": "1GiB"}}}'
+	sh_args 'cd /work; dd if=/dev/zero of=big bs=1M count=300 conv=fsync 2>/dev/null && echo "all fits"; echo "still here"; cat dir/other'
+	run on_small_disk 100m "'$AGENTRUN' $AGENTRUN_FLAGS --root '$ROOT' run --bundle '$BUNDLE' $ID"
+	echo "$output"
+	[[ $output != *'all fits'* && $output = *'still here'* ]]
+	untouched
+	clean
+}
+
+@test "a path that is too long is named, and the rest is not held up" {
+	edit_work 'echo x >ok; n=$(printf "%0250d" 0); i=0; while [ $i -lt 16 ]; do mkdir $n && cd $n || break; i=$((i + 1)); done; [ $i = 16 ]'
+	call diff "$ID"
+	fails 1 'a path in the session has more than 4000 bytes'
+	call commit --path /work/ok "$ID"
+	works
+	[ "$(cat "$WORK/ok")" = x ]
+	call rollback "$ID"
+	works
+	call diff "$ID" /work/dir
+	works
+	call rollback --discard "$ID"
+	works
+	no_session
+}
+
+@test "commit and rollback are in the audit log" {
+	sh_args 'echo x >/work/a; exec sleep 1000'
+	start_container
+	ready() { call diff "$ID" && [[ $output = *': 1 change'* ]]; }
+	wait_for 5 ready
+	call commit "$ID"
+	works
+	logged() { call audit log "$ID" && [[ $output = *"$1"* ]]; }
+	wait_for 5 logged 'session commit'
+}
+
+@test "a kept session is found after a boot has taken the state folder" {
+	edit_work 'echo x >a'
+	mv "$ROOT" "$T/gone"
+	call diff "$ID"
+	works "/work over $WORK: 1 change
+  added:      a (2 bytes)"
+	call commit "$ID"
+	works '1 object changed in the original'
+	mv "$T/gone" "$ROOT"
+}

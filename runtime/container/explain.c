@@ -9,6 +9,7 @@
 #include "container/later.h"
 #include "container/lifecycle.h"
 #include "container/verify.h"
+#include "snap/snap.h"
 #include "util/fd.h"
 #include "util/json_read.h"
 #include "util/json_write.h"
@@ -152,6 +153,36 @@ static void decisions_to_json(const struct json *verdict, struct json_writer *w)
 	json_array_end(w);
 }
 
+/* Layers say what of the container's changes does not reach the host. */
+static void sessions_explain(const struct explain *x, struct buf *text, struct json_writer *json)
+{
+	_cleanup_snap_ struct snap s = SNAP_NULL;
+	struct error unreadable = ERROR_NULL;
+	size_t i;
+
+	if (!x->h.view.record->session || snap_open(x->h.view.record->session, false, &s, &unreadable) != 0)
+		return;
+	if (json)
+		json_array_begin(json, "session");
+	for (i = 0; i < s.record->n_layers; i++) {
+		const struct snap_layer *l = &s.record->layers[i];
+
+		if (text)
+			buf_addf(text, "session:   %s over %s%s\n", l->destination, l->source, s.record->keep ? ", kept after delete" : "");
+		if (!json)
+			continue;
+		json_object_begin(json, NULL);
+		json_string(json, "destination", l->destination);
+		json_string(json, "source", l->source);
+		json_u64(json, "size", s.record->size);
+		json_u64(json, "inodes", s.record->inodes);
+		json_bool(json, "keep", s.record->keep);
+		json_object_end(json);
+	}
+	if (json)
+		json_array_end(json);
+}
+
 static int to_text(const struct explain *x, char **ret, struct error *err)
 {
 	_cleanup_buf_ struct buf b = BUF_NULL;
@@ -164,6 +195,7 @@ static int to_text(const struct explain *x, char **ret, struct error *err)
 	buf_addf(&b, "profile:   %s\n", text_of(x->verdict, "profile"));
 	buf_addf(&b, "verified:  %s\n", x->verified);
 	limits_to_text(x->h.view.record, &b);
+	sessions_explain(x, &b, NULL);
 	buf_addf(&b, "now:       %s\n", x->now);
 	r = life_explain(&x->h, &b, NULL, err);
 	if (r < 0)
@@ -195,6 +227,7 @@ static int to_json(const struct explain *x, char **ret, struct error *err)
 	json_string(w, "profile", text_of(x->verdict, "profile"));
 	json_string(w, "verified", x->h.view.record->verified);
 	limits_to_json(x->h.view.record, w);
+	sessions_explain(x, NULL, w);
 	json_string(w, "now", x->now);
 	r = life_explain(&x->h, NULL, w, err);
 	if (r < 0)

@@ -66,6 +66,26 @@ untouched() {
 	[ "$(cat "$WORK/file" "$WORK/dir/other")" = $'one\ntwo' ]
 }
 
+@test "explain names the layers" {
+	start_sleeper
+	call explain "$ID"
+	works
+	[[ $output = *"session:   /work over $WORK"* ]]
+	call explain --json "$ID"
+	[ "$(jq -r '.session[0].destination' <<<"$output")" = /work ]
+}
+
+@test "refused: no root on the host, an id-mapped mount" {
+	call --rootless true run --bundle "$BUNDLE" "$ID"
+	fails 1 "session over /work: its size could not be capped"
+	in_user_namespace
+	edit '(.mounts[] | select(.destination == "/work")).options += ["idmap"]'
+	run_container
+	fails 1 'the mount has an id mapping'
+	no_session
+	clean
+}
+
 @test "a folder: the container sees its changes, the original does not" {
 	sh_args 'cd /work && echo more >>file && rm -r dir && mkdir new && echo x >new/y && cat file && ls'
 	run_container
@@ -787,4 +807,20 @@ on_small_disk() {
 	call commit "$ID"
 	works '1 object changed in the original'
 	mv "$T/gone" "$ROOT"
+}
+
+@test "a creator that is killed anywhere leaves nothing after delete --force" {
+	args sleep 1000
+	for delay in 0.002 0.004 0.006 0.008 0.010 0.012 0.015 0.018 0.022 0.026 0.03 0.04; do
+		rt create --bundle "$BUNDLE" "$ID" >/dev/null 2>&1 3>&- </dev/null &
+		pid=$!
+		sleep "$delay"
+		kill -9 "$pid" 2>/dev/null || true
+		wait "$pid" || true
+		call delete --force "$ID"
+		works
+		no_session
+	done
+	clean
+	untouched
 }

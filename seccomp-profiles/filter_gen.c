@@ -42,7 +42,7 @@ static void text_write(FILE *out, size_t number, const struct agent_source *s)
 }
 
 static int program_write(FILE *out, size_t number, const struct agent_source *s, uint32_t arch,
-			 struct error *err)
+			 bool report, struct error *err)
 {
 	_cleanup_(arena_done) struct arena arena = ARENA_NULL;
 	struct filter f = FILTER_NULL;
@@ -51,15 +51,19 @@ static int program_write(FILE *out, size_t number, const struct agent_source *s,
 	int r;
 
 	r = agent_profile_read(s, find_source, arch, &arena, &profile, err);
+	if (r == 0 && report)
+		r = agent_profile_report(profile, &arena, err);
 	if (r == 0)
 		r = agent_profile_compile(profile, s->name, &f, err);
 	if (r < 0)
 		return r;
-	fprintf(out, "static const struct sock_filter insns_%zu[] = {", number);
+	fprintf(out, "static const struct sock_filter %s_%zu[] = {", report ? "report" : "insns", number);
 	for (i = 0; i < f.count; i++)
 		fprintf(out, "%s{ %u, %u, %u, 0x%x },", i % 4 ? " " : "\n\t", f.insns[i].code,
 			f.insns[i].jt, f.insns[i].jf, f.insns[i].k);
-	fprintf(out, "\n};\n#define FLAGS_%zu %uu\n", number, f.flags);
+	fprintf(out, "\n};\n");
+	if (!report)
+		fprintf(out, "#define FLAGS_%zu %uu\n", number, f.flags);
 	free(f.insns);
 	return 0;
 }
@@ -83,7 +87,9 @@ static int file_write(FILE *out, struct error *err)
 	for (i = 0; i < ELEMENTSOF(archs); i++) {
 		fprintf(out, "#if defined(%s)\n", archs[i].macro);
 		for (j = 0; j < n_sources; j++) {
-			r = program_write(out, j, &sources[j], archs[i].arch, err);
+			r = program_write(out, j, &sources[j], archs[i].arch, false, err);
+			if (r == 0)
+				r = program_write(out, j, &sources[j], archs[i].arch, true, err);
 			if (r < 0)
 				return r;
 		}
@@ -93,8 +99,9 @@ static int file_write(FILE *out, struct error *err)
 	for (j = 0; j < n_sources; j++)
 		fprintf(out,
 			"\t{ \"%s\", text_%zu, sizeof(text_%zu) - 1, insns_%zu,\n"
-			"\t  sizeof(insns_%zu) / sizeof(insns_%zu[0]), FLAGS_%zu },\n",
-			sources[j].name, j, j, j, j, j, j);
+			"\t  sizeof(insns_%zu) / sizeof(insns_%zu[0]), report_%zu,\n"
+			"\t  sizeof(report_%zu) / sizeof(report_%zu[0]), FLAGS_%zu },\n",
+			sources[j].name, j, j, j, j, j, j, j, j, j);
 	fprintf(out, "\t{ 0 },\n};\n");
 	return 0;
 }

@@ -15,7 +15,7 @@
 #include "util/str.h"
 
 /* Raise it with every change of what the compiler makes of a profile. */
-#define AGENT_FORMAT 1u
+#define AGENT_FORMAT 2u
 
 static const struct filter_agent_shipped *shipped(const char *name)
 {
@@ -37,8 +37,8 @@ static int shipped_source(const char *name, struct agent_source *ret)
 	return 0;
 }
 
-int filter_agent_compile(const char *name, const char *json, size_t len, uint32_t arch,
-			 struct filter *ret, struct error *err)
+static int compile(const char *name, const char *json, size_t len, uint32_t arch, bool report,
+		   struct filter *ret, struct error *err)
 {
 	_cleanup_(arena_done) struct arena arena = ARENA_NULL;
 	struct agent_source src = { .name = name, .text = json, .len = len };
@@ -48,17 +48,28 @@ int filter_agent_compile(const char *name, const char *json, size_t len, uint32_
 	assert(name && json && ret && err);
 
 	r = agent_profile_read(&src, shipped_source, arch, &arena, &profile, err);
+	if (r == 0 && report)
+		r = agent_profile_report(profile, &arena, err);
+	if (r == 0)
+		r = agent_profile_compile(profile, name, ret, err);
 	if (r < 0)
 		return error_prefix(err, "seccomp profile");
-	r = agent_profile_compile(profile, name, ret, err);
-	return r < 0 ? error_prefix(err, "seccomp profile") : 0;
+	filter_agent_listen(ret);
+	return 0;
 }
 
-int filter_agent_builtin(const char *profile_name, struct filter *ret, struct error *err)
+int filter_agent_compile(const char *name, const char *json, size_t len, uint32_t arch,
+			 struct filter *ret, struct error *err)
+{
+	return compile(name, json, len, arch, false, ret, err);
+}
+
+static int builtin(const char *profile_name, bool report, struct filter *ret, struct error *err)
 {
 	const struct filter_agent_shipped *s = shipped(profile_name);
 	_cleanup_buf_ struct buf known = BUF_NULL;
 	struct sock_filter *insns;
+	size_t count;
 
 	if (!s) {
 		for (s = filter_agent_shipped; s->name; s++)
@@ -68,12 +79,19 @@ int filter_agent_builtin(const char *profile_name, struct filter *ret, struct er
 				  "named by its absolute path",
 				  profile_name, buf_ok(&known) ? known.data : "some");
 	}
-	insns = malloc(s->count * sizeof(*insns));
+	count = report ? s->report_count : s->count;
+	insns = malloc(count * sizeof(*insns));
 	if (!insns)
 		return error_oom(err);
-	memcpy(insns, s->insns, s->count * sizeof(*insns));
-	*ret = (struct filter){ .insns = insns, .count = s->count, .flags = s->flags };
+	memcpy(insns, report ? s->report_insns : s->insns, count * sizeof(*insns));
+	*ret = (struct filter){ .insns = insns, .count = count, .flags = s->flags };
+	filter_agent_listen(ret);
 	return 0;
+}
+
+int filter_agent_builtin(const char *profile_name, struct filter *ret, struct error *err)
+{
+	return builtin(profile_name, false, ret, err);
 }
 
 /* Who can write the profile can open the container. */
@@ -157,4 +175,16 @@ int filter_agent_open(const char *profile, int cache_dir_fd, struct filter *ret,
 		filter_cache_put(cache_dir_fd, &key, f.insns, f.count);
 	*ret = f;
 	return 0;
+}
+
+int filter_agent_open_reporting(const char *profile, struct filter *ret, struct error *err)
+{
+	_cleanup_free_ char *json = NULL;
+	size_t len;
+	int r;
+
+	if (profile[0] != '/')
+		return builtin(profile, true, ret, err);
+	r = file_read(profile, &json, &len, err);
+	return r < 0 ? r : compile(profile, json, len, FILTER_AGENT_NATIVE, true, ret, err);
 }

@@ -28,6 +28,8 @@ struct filter_agent_shipped {
 	size_t len;
 	const struct sock_filter *insns; /* for FILTER_AGENT_NATIVE */
 	size_t count;
+	const struct sock_filter *report_insns; /* the variant that reports */
+	size_t report_count;
 	unsigned flags;
 };
 
@@ -51,6 +53,13 @@ int filter_agent_builtin(const char *profile_name, struct filter *ret, struct er
  */
 int filter_agent_open(const char *profile, int cache_dir_fd, struct filter *ret,
 		      struct error *err);
+
+/*
+ * The same profile, but rules marked "report" ask a listener (ret->notify) in place of giving
+ * their errno: for each question filter_verdict() of the plain program tells the answer, and
+ * filter_denials_describe() what to say of it. A profile without such rules comes out plain.
+ */
+int filter_agent_open_reporting(const char *profile, struct filter *ret, struct error *err);
 
 /* Two filters in loading order; either may be empty. Borrowed. */
 struct filter_pair {

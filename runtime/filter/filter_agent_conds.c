@@ -6,6 +6,7 @@
 #include "filter/filter_agent_private.h"
 
 #include <inttypes.h>
+#include <linux/seccomp.h>
 #include <stdarg.h>
 
 #include "spec/spec.h"
@@ -157,4 +158,40 @@ bool agent_conds_fit(const struct agent_rule *r, const struct filter_syscall *s,
 		}
 	}
 	return true;
+}
+
+const char *agent_action_value(uint64_t action, const struct opt_u32 *number, const char *word, uint32_t *ret)
+{
+	static const uint32_t plain[] = {
+		[SPEC_SECCOMP_KILL_THREAD] = SECCOMP_RET_KILL_THREAD,
+		[SPEC_SECCOMP_KILL_PROCESS] = SECCOMP_RET_KILL_PROCESS,
+		[SPEC_SECCOMP_TRAP] = SECCOMP_RET_TRAP,
+		[SPEC_SECCOMP_ALLOW] = SECCOMP_RET_ALLOW,
+		[SPEC_SECCOMP_LOG] = SECCOMP_RET_LOG,
+	};
+	uint32_t value = EPERM, named;
+
+	if (action == SPEC_SECCOMP_NOTIFY || action == SPEC_SECCOMP_TRACE)
+		return "an agent profile cannot hand decisions to another process: use "
+		       "SCMP_ACT_ERRNO";
+	if (action != SPEC_SECCOMP_ERRNO) {
+		if (number->set || word)
+			return "an errno is for SCMP_ACT_ERRNO only";
+		*ret = plain[action];
+		return NULL;
+	}
+	if (number->set)
+		value = number->value;
+	if (word) {
+		if (agent_errno_value(word, &named) < 0)
+			return "unknown errno name: write its number as errnoRet";
+		if (number->set && named != value)
+			return "the errno's name and number are different ones";
+		value = named;
+	}
+	/* MAX_ERRNO: the kernel cuts larger ones. */
+	if (value > 4095)
+		return "the errno must be at most 4095";
+	*ret = SECCOMP_RET_ERRNO | value;
+	return NULL;
 }

@@ -121,7 +121,8 @@ static const struct json_field rule_fields[] = {
 	      &when_type),
 	FIELD("excludes", json_get_object, struct agent_doc_rule, excludes, JSON_NULL_OK,
 	      &when_type),
-	IGNORED("comment"),
+	FIELD("report", json_get_bool, struct agent_doc_rule, report, JSON_NULL_OK, NULL),
+	FIELD("comment", json_get_string, struct agent_doc_rule, comment, JSON_NULL_OK, NULL),
 	FIELD_END,
 };
 static const struct json_object rule_type = { .size = sizeof(struct agent_doc_rule),
@@ -143,6 +144,7 @@ static const struct json_field doc_fields[] = {
 	      JSON_NULL_OK, NULL),
 	FIELD("defaultErrno", json_get_string, struct agent_doc, default_errno, JSON_NULL_OK, NULL),
 	FIELD("flags", json_get_strv, struct agent_doc, flags, JSON_NULL_OK, NULL),
+	FIELD("silent", json_get_bool, struct agent_doc, silent, JSON_NULL_OK, NULL),
 	FIELD("syscalls", json_get_list, struct agent_doc, rules, JSON_NULL_OK, &rule_type),
 	/* Which entry points are open is not the profile's to say: only the native one is. */
 	IGNORED("architectures"),

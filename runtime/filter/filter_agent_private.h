@@ -26,6 +26,8 @@ struct agent_rule {
 	const struct agent_cond *conds; /* all must hold; none = always */
 	size_t count;
 	size_t place; /* syscalls[place] of its file */
+	const char *file, *comment; /* comment may be NULL */
+	bool report; /* worth telling the operator of */
 };
 
 struct agent_use {
@@ -43,6 +45,7 @@ struct agent_profile {
 	uint32_t arch;
 	uint32_t default_action;
 	unsigned flags;
+	bool silent; /* "silent": rules with "report" do not count */
 	int last; /* largest number that a rule names, -1 = none */
 	struct agent_call calls[FILTER_SYSCALLS]; /* by place in filter_syscalls */
 };
@@ -83,6 +86,8 @@ struct agent_doc_rule {
 	char *errno_name;
 	struct json_list args; /* struct agent_doc_arg */
 	struct agent_doc_when includes, excludes;
+	bool report;
+	char *comment;
 };
 
 enum agent_match { AGENT_MATCH_STRICTEST, AGENT_MATCH_FIRST };
@@ -94,6 +99,7 @@ struct agent_doc {
 	struct opt_u32 default_errno_ret;
 	char *default_errno;
 	struct strv flags;
+	bool silent;
 	struct json_list rules; /* struct agent_doc_rule */
 };
 
@@ -108,16 +114,22 @@ int agent_word_value(const char *text, uint64_t *ret);
 /* "ENOSYS"; 0 or -EINVAL. */
 int agent_errno_value(const char *name, uint32_t *ret);
 
-/* filter_agent_read.c */
+/* filter_agent_conds.c */
+/* What a rule or a default returns to the kernel; NULL, or what is wrong. */
+const char *agent_action_value(uint64_t action, const struct opt_u32 *number, const char *word, uint32_t *ret);
 /* Conditions of one rule, checked but for the width of the arguments. */
 int agent_conds_make(const struct agent_doc_rule *r, struct arena *arena, struct agent_rule *ret,
 		     char *why, size_t why_size);
 /* Whether the conditions can be asked of that call: the argument exists, the values fit. */
 bool agent_conds_fit(const struct agent_rule *r, const struct filter_syscall *s, char *why,
 		     size_t why_size);
-/* The profile lives in the arena. find may be NULL: then nothing can be extended. */
+/* filter_agent_read.c: the profile lives in the arena. find may be NULL: then nothing can be extended. */
 int agent_profile_read(const struct agent_source *src, agent_find_fn find, uint32_t arch,
 		       struct arena *arena, struct agent_profile **ret, struct error *err);
+
+/* filter_agent_report.c: rules that are reported ask the listener instead of giving their errno. */
+void filter_agent_listen(struct filter *f);
+int agent_profile_report(struct agent_profile *p, struct arena *arena, struct error *err);
 
 /* filter_agent_compile.c */
 int agent_profile_compile(const struct agent_profile *p, const char *name, struct filter *ret,

@@ -45,43 +45,6 @@ static int rule_error(const struct reader *rd, size_t place, struct error *err, 
 	return error_text(err, -EINVAL, "%s: syscalls[%zu]: %s", rd->name, place, text);
 }
 
-static const char *action_value(uint64_t action, const struct opt_u32 *number, const char *word,
-				uint32_t *ret)
-{
-	static const uint32_t plain[] = {
-		[SPEC_SECCOMP_KILL_THREAD] = SECCOMP_RET_KILL_THREAD,
-		[SPEC_SECCOMP_KILL_PROCESS] = SECCOMP_RET_KILL_PROCESS,
-		[SPEC_SECCOMP_TRAP] = SECCOMP_RET_TRAP,
-		[SPEC_SECCOMP_ALLOW] = SECCOMP_RET_ALLOW,
-		[SPEC_SECCOMP_LOG] = SECCOMP_RET_LOG,
-	};
-	uint32_t value = EPERM, named;
-
-	if (action == SPEC_SECCOMP_NOTIFY || action == SPEC_SECCOMP_TRACE)
-		return "an agent profile cannot hand decisions to another process: use "
-		       "SCMP_ACT_ERRNO";
-	if (action != SPEC_SECCOMP_ERRNO) {
-		if (number->set || word)
-			return "an errno is for SCMP_ACT_ERRNO only";
-		*ret = plain[action];
-		return NULL;
-	}
-	if (number->set)
-		value = number->value;
-	if (word) {
-		if (agent_errno_value(word, &named) < 0)
-			return "unknown errno name: write its number as errnoRet";
-		if (number->set && named != value)
-			return "the errno's name and number are different ones";
-		value = named;
-	}
-	/* MAX_ERRNO: the kernel cuts larger ones. */
-	if (value > 4095)
-		return "the errno must be at most 4095";
-	*ret = SECCOMP_RET_ERRNO | value;
-	return NULL;
-}
-
 static int kernel_at_least(const char *text, bool *ret)
 {
 	uint32_t major, minor = 0;
@@ -210,7 +173,12 @@ static int rule_read(struct reader *rd, const struct agent_doc_rule *r, size_t p
 	if (!rule)
 		return error_oom(err);
 	rule->place = place;
-	wrong = action_value(r->action, &r->errno_ret, r->errno_name, &rule->action);
+	rule->file = rd->name;
+	rule->comment = r->comment;
+	rule->report = r->report;
+	wrong = agent_action_value(r->action, &r->errno_ret, r->errno_name, &rule->action);
+	if (!wrong && r->report && r->action != SPEC_SECCOMP_ERRNO)
+		wrong = "report is for SCMP_ACT_ERRNO only";
 	if (wrong)
 		return rule_error(rd, place, err, "%s", wrong);
 	code = agent_conds_make(r, rd->arena, rule, why, sizeof(why));
@@ -328,6 +296,7 @@ static int head_read(struct reader *rd, const struct agent_doc *doc, struct erro
 
 	if (doc->rules.count > RULES_MAX)
 		return error_text(err, -E2BIG, "%s: more than %d rules", rd->name, RULES_MAX);
+	p->silent = doc->silent;
 	/* As for the specification's filter: nothing said, no speculation barriers. */
 	if (doc->flags.set || !doc->extends) {
 		p->flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW;
@@ -342,7 +311,7 @@ static int head_read(struct reader *rd, const struct agent_doc *doc, struct erro
 					  rd->name);
 		return 0;
 	}
-	wrong = action_value(doc->default_action, &doc->default_errno_ret, doc->default_errno,
+	wrong = agent_action_value(doc->default_action, &doc->default_errno_ret, doc->default_errno,
 			     &p->default_action);
 	return wrong ? error_text(err, -EINVAL, "%s: defaultAction: %s", rd->name, wrong) : 0;
 }

@@ -105,6 +105,24 @@ caps() {
 	[[ $output = *Seccomp:*2* && $output = *refused* ]]
 }
 
+@test "policy: the probes of kernel exploits get the profile's answers, by run and by exec" {
+	local probe who
+	probe=$(dirname "$AGENTRUN")/tests/attacks/probes/probe
+	[ -x "$probe" ] || skip "the probes are not built beside the runtime"
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	cp "$probe" "$BATS_TEST_TMPDIR/bin/probe"
+	chmod -R a+rX "$BATS_TEST_TMPDIR/bin"
+	for who in 0 1000; do
+		agent --user "$who" -v "$BATS_TEST_TMPDIR/bin:/probes:ro" "$IMAGE" /probes/probe agent-default
+		grep '^not ok' <<<"$output" && return 1
+		[ "$status" -eq 0 ]
+		[[ $output =~ 1\.\.1[5-9][0-9]$ ]]
+	done
+	docker run -d --runtime agentrun --name "p$BATS_TEST_NUMBER" -v "$BATS_TEST_TMPDIR/bin:/probes:ro" "$IMAGE" sleep 60 >/dev/null
+	output=$(docker exec "p$BATS_TEST_NUMBER" /probes/probe agent-default)
+	[[ $output != *"not ok"* && $output =~ 1\.\.1[5-9][0-9]$ ]]
+}
+
 @test "policy: limits are never absent" {
 	docker run -d --name "p$BATS_TEST_NUMBER" --runtime agentrun --pids-limit -1 -m 0 "$IMAGE" sleep 1000
 	local pid

@@ -373,8 +373,10 @@ cgroup_of() {
 	refused 'org.agentrun.seccomp'
 }
 
-@test "requests: a control that this version does not have is refused, not nodded through" {
+@test "requests: what is more than the policy gives, or not there yet, is refused and not nodded through" {
 	edit '.annotations["org.agentrun.egress.allow"] = "pypi.org:443"'
+	refused 'egress'
+	edit 'del(.annotations["org.agentrun.egress.allow"]) | .annotations["org.agentrun.audit.output"] = "1MiB"'
 	refused 'does not enforce'
 }
 

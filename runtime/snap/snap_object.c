@@ -99,7 +99,7 @@ static int reopen(int fd)
 	return r < 0 ? -errno : r;
 }
 
-static int copy_file(int from_fd, const struct stat *from, int dirfd, const char *name, uint64_t *bytes)
+static int copy_file(int from_fd, const struct stat *from, int dirfd, const char *name, uint64_t *bytes, int *ret_fd)
 {
 	_cleanup_close_ int in = reopen(from_fd), out = -EBADF;
 	int r;
@@ -110,19 +110,19 @@ static int copy_file(int from_fd, const struct stat *from, int dirfd, const char
 	if (out < 0)
 		return -errno;
 	r = snap_data_copy(in, out, from->st_size);
-	if (r == 0)
-		*bytes += (uint64_t)from->st_size;
-	return r;
+	if (r < 0)
+		return r;
+	*bytes += (uint64_t)from->st_size;
+	*ret_fd = take_fd(&out);
+	return 0;
 }
 
-static int make_object(int from_fd, const struct stat *from, int dirfd, const char *name, uint64_t *bytes)
+static int make_other(int from_fd, const struct stat *from, int dirfd, const char *name)
 {
 	char target[PATH_MAX];
 	ssize_t n;
 
 	switch (from->st_mode & S_IFMT) {
-	case S_IFREG:
-		return copy_file(from_fd, from, dirfd, name, bytes);
 	case S_IFDIR:
 		return mkdirat(dirfd, name, 0700) < 0 ? -errno : 0;
 	case S_IFLNK:
@@ -136,17 +136,36 @@ static int make_object(int from_fd, const struct stat *from, int dirfd, const ch
 	}
 }
 
+/*
+ * What was just made has no descriptor. Whoever may write to the folder could have put something else there, whose
+ * owner and mode would then be set: a file can have come by a hard link, so it must be neither that nor another's.
+ */
+static int open_made(const struct stat *from, int dirfd, const char *name, int *ret_fd)
+{
+	_cleanup_close_ int fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (((st.st_mode ^ from->st_mode) & S_IFMT) || st.st_uid != geteuid() || (!S_ISDIR(st.st_mode) && st.st_nlink != 1))
+		return -ESTALE;
+	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
 int snap_object_copy(int from_fd, const struct stat *from, int dirfd, const char *name, uint64_t *bytes, struct error *err)
 {
 	_cleanup_close_ int fd = -EBADF;
-	int r = make_object(from_fd, from, dirfd, name, bytes);
+	int r;
 
-	if (r < 0)
-		return error_set(err, r, "copy");
-	fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return error_set(err, -errno, "open the copy");
-	return snap_attrs_copy(from_fd, from, fd, err);
+	if (S_ISREG(from->st_mode)) {
+		r = copy_file(from_fd, from, dirfd, name, bytes, &fd);
+	} else {
+		r = make_other(from_fd, from, dirfd, name);
+		if (r == 0)
+			r = open_made(from, dirfd, name, &fd);
+	}
+	return r < 0 ? error_set(err, r, "copy") : snap_attrs_copy(from_fd, from, fd, err);
 }
 
 static int same_data(int a_fd, const struct stat *a, int b_fd, const struct stat *b, bool *ret)

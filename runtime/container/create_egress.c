@@ -103,7 +103,10 @@ static int copy_rule(const struct policy_rule *from, struct arena *arena, struct
 	size_t i;
 
 	*to = (struct monitor_rule){ .host = from->host, .cidr = from->cidr, .protocol = (uint32_t)from->protocol,
-				     .metadata = from->metadata };
+				     .metadata = from->metadata,
+				     .verify = from->verify == POLICY_VERIFY_SNI     ? (char *)"sni" :
+					       from->verify == POLICY_VERIFY_ADDRESS ? (char *)"address" :
+										       NULL };
 	for (i = 0; i < from->n_ports; i++)
 		buf_addf(&ports, "%s%u", i ? " " : "", from->ports[i]);
 	if (from->n_ports > 0)

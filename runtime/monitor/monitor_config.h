@@ -16,6 +16,7 @@ struct monitor_rule {
 	char *ports; /* "443", "8000-8010", blank-separated; NULL = every port */
 	uint32_t protocol; /* 0 = any, IPPROTO_* */
 	bool metadata;
+	char *verify; /* "sni", "address"; NULL = by port */
 };
 
 /* For the log: struct policy_decision in words. */

@@ -103,6 +103,20 @@ static int add_hosts(struct arena *arena, struct egress_lists *ret, struct error
 	return 0;
 }
 
+/* A word that is not known would be a check that is not made. */
+static int read_verify(const char *text, enum egress_verify *ret, struct error *err)
+{
+	if (!text)
+		*ret = EGRESS_VERIFY_AUTO;
+	else if (str_eq(text, "sni"))
+		*ret = EGRESS_VERIFY_SNI;
+	else if (str_eq(text, "address"))
+		*ret = EGRESS_VERIFY_ADDRESS;
+	else
+		return error_text(err, -EINVAL, "egress rule: \"%.40s\" is no verification", text);
+	return 0;
+}
+
 int monitor_egress_lists(const struct monitor_config *c, struct arena *arena, struct egress_lists *ret, struct error *err)
 {
 	const struct monitor_rule *rules = c->egress.rules.items;
@@ -117,15 +131,19 @@ int monitor_egress_lists(const struct monitor_config *c, struct arena *arena, st
 	*ret = (struct egress_lists){ .ranges = ranges, .names = names, .open = open };
 	for (i = 0; i < count && r == 0; i++) {
 		struct egress_name_range *ports = NULL;
+		enum egress_verify verify = EGRESS_VERIFY_AUTO;
 		size_t n_ports = 0;
 
-		r = read_ports(rules[i].ports, arena, &ports, &n_ports, err);
+		r = read_verify(rules[i].verify, &verify, err);
+		if (r == 0)
+			r = read_ports(rules[i].ports, arena, &ports, &n_ports, err);
 		if (r == 0 && rules[i].cidr) {
 			r = add_range(&rules[i], ports, n_ports, arena, &ranges[ret->n_ranges], &open[ret->n_ranges], err);
 			ret->n_ranges++;
 		} else if (r == 0) {
 			names[ret->n_names++] = (struct egress_name_rule){ .host = rules[i].host,
 									   .protocol = (uint8_t)rules[i].protocol,
+									   .verify = verify,
 									   .ports = ports,
 									   .n_ports = n_ports };
 		}

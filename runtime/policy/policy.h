@@ -44,6 +44,12 @@ enum policy_accept {
 	POLICY_ACCEPT_NFT = 1u << 1,
 	POLICY_ACCEPT_NOTIFY = 1u << 2,
 };
+/* How a connection to an address that was learned from a name is checked. */
+enum policy_verify {
+	POLICY_VERIFY_AUTO, /* TCP port 443 by its server name, others by address */
+	POLICY_VERIFY_ADDRESS,
+	POLICY_VERIFY_SNI, /* all ports by the server name */
+};
 enum policy_propagation { POLICY_PROPAGATION_SLAVE = 1u << 0, POLICY_PROPAGATION_SHARED = 1u << 1 };
 
 /* One thing that may leave the container. */
@@ -58,6 +64,7 @@ struct policy_rule {
 	size_t n_ports;
 	uint64_t protocol; /* 0 = any, IPPROTO_TCP, IPPROTO_UDP */
 	bool metadata;
+	uint64_t verify; /* enum policy_verify; of a host */
 };
 
 /* One member of a profile. Which part is used depends on the member; see policy_fields.c. */

@@ -19,6 +19,17 @@ static const struct enum_entry protocol_entries[] = {
 };
 static const struct enum_table protocol_table = ENUM_TABLE("protocol", protocol_entries);
 
+static const struct enum_entry verify_entries[] = {
+	{ "sni", POLICY_VERIFY_SNI, NULL },
+	{ "address", POLICY_VERIFY_ADDRESS, NULL },
+};
+static const struct enum_table verify_table = ENUM_TABLE("verification", verify_entries);
+
+const char *policy_verify_name(uint64_t verify)
+{
+	return enum_to_name(&verify_table, verify);
+}
+
 /* Lower-cases s in place. NULL, or what is wrong. */
 static const char *host_check(char *s)
 {
@@ -151,6 +162,10 @@ static const struct json_field rule_fields[] = {
 	{ .name = "metadata",
 	  .fn = json_get_bool,
 	  .offset = offsetof(struct policy_rule, metadata) },
+	{ .name = "verify",
+	  .fn = json_get_enum,
+	  .arg = &verify_table,
+	  .offset = offsetof(struct policy_rule, verify) },
 	{ .name = NULL },
 };
 const struct json_object policy_rule_type = { .size = sizeof(struct policy_rule),
@@ -162,6 +177,10 @@ static const char *rule_check(const struct policy_rule *r)
 		return "must have either host or cidr";
 	if (r->metadata && (!r->cidr || r->prefix != (r->family == AF_INET6 ? 128 : 32)))
 		return "metadata needs a cidr that is one address";
+	if (r->verify && !r->host)
+		return "verify is for a host; a cidr is its own check";
+	if (r->verify == POLICY_VERIFY_SNI && r->protocol == IPPROTO_UDP)
+		return "verify \"sni\" reads TLS connections; udp has none that are read";
 	return NULL;
 }
 
@@ -305,4 +324,23 @@ bool policy_rules_cover(const struct policy_rule *rules, size_t n, const struct 
 			return false;
 	}
 	return true;
+}
+
+uint64_t policy_rules_verify(const struct policy_rule *rules, size_t n, const struct policy_rule *q)
+{
+	uint64_t verify = POLICY_VERIFY_ADDRESS;
+	size_t i, k;
+
+	if (!q->host)
+		return POLICY_VERIFY_AUTO;
+	for (i = 0; i < n; i++)
+		for (k = 0; k < (q->n_ports ? q->n_ports : 1); k++) {
+			if (!rule_covers(&rules[i], q, q->n_ports ? q->ports[k] : 0))
+				continue;
+			if (rules[i].verify == POLICY_VERIFY_SNI || verify == POLICY_VERIFY_SNI)
+				verify = POLICY_VERIFY_SNI;
+			else if (rules[i].verify == POLICY_VERIFY_AUTO)
+				verify = POLICY_VERIFY_AUTO;
+		}
+	return verify;
 }

@@ -17,6 +17,19 @@ static uint64_t decide_time(struct policy_work *w, const char *control,
 	return policy_limit_decide(w, limit, &w->profile->time.excess, &ask);
 }
 
+/* A request is checked as the rules are that cover it: it cannot say how. */
+static const struct policy_rule *as_strict(struct policy_work *w, const struct policy_rule *asked)
+{
+	const struct policy_value *allow = &w->profile->egress.allow;
+	struct policy_rule *r = arena_alloc(&w->v->arena, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	*r = *asked;
+	r->verify = policy_rules_verify(allow->rules, allow->n_rules, asked);
+	return r;
+}
+
 static void decide_egress(struct policy_work *w)
 {
 	const struct policy_value *allow = &w->profile->egress.allow;
@@ -37,6 +50,11 @@ static void decide_egress(struct policy_work *w)
 		list[i] = &rules[i];
 		if (!asked)
 			continue;
+		list[i] = as_strict(w, &rules[i]);
+		if (!list[i]) {
+			w->failed = true;
+			return;
+		}
 		/* The annotation's own words are kept in the origin. */
 		if (policy_rules_cover(allow->rules, allow->n_rules, &rules[i]))
 			policy_note(w->v, "egress", POLICY_KEPT, allow, rules[i].from.file,

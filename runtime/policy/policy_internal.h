@@ -84,6 +84,10 @@ int policy_rule_from_text(const char *text, struct arena *arena, struct policy_r
 			  const char **ret_why);
 /* Whether everything that q opens is opened by the rules. */
 bool policy_rules_cover(const struct policy_rule *rules, size_t n, const struct policy_rule *q);
+/* The strictest check among the rules that cover any of it. */
+uint64_t policy_rules_verify(const struct policy_rule *rules, size_t n, const struct policy_rule *q);
+/* "sni", "address"; NULL for POLICY_VERIFY_AUTO. */
+const char *policy_verify_name(uint64_t verify);
 
 /* policy_resolve.c */
 int policy_check_profiles(const struct policy *p, struct error *err);

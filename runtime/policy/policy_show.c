@@ -103,6 +103,8 @@ static void put_rules(struct json_writer *w, const struct json_field *f,
 		}
 		if (r->protocol)
 			json_string(w, "protocol", r->protocol == 6 ? "tcp" : "udp");
+		if (r->verify)
+			json_string(w, "verify", policy_verify_name(r->verify));
 		if (r->metadata)
 			json_bool(w, "metadata", true);
 		json_object_end(w);

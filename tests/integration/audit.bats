@@ -165,7 +165,8 @@ write() {
 	local writer=$!
 	exec 7>"$T/in"
 	await '[ -s "$T/name" ]'
-	audit follow live >"$T/out" &
+	# not with the pipe's writing end: the writer waits for its end
+	(exec 7>&- && audit follow live) >"$T/out" &
 	local follower=$!
 	await 'grep -q first "$T/out"'
 	echo second >&7
@@ -188,7 +189,7 @@ write() {
 	local writer=$!
 	exec 7>"$T/in"
 	await '[ -s "$T/name" ]'
-	audit follow dies >"$T/out" &
+	(exec 7>&- && audit follow dies) >"$T/out" &
 	local follower=$!
 	await 'grep -q first "$T/out"'
 	kill -9 "$writer"

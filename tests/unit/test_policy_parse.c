@@ -131,6 +131,8 @@ static const struct bad bads[] = {
 	{ "egress: port 65536", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"ports\":[@65536]}]}"), D "egress.allow[0].ports", NULL },
 	{ "egress: no port", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"ports\":@[]}]}"), D "egress.allow[0].ports", NULL },
 	{ "egress: protocol", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"protocol\":@\"icmp\"}]}"), D "egress.allow[0].protocol", "unknown protocol \"icmp\" (known: tcp, udp)" },
+	{ "egress: verify of a range", P("\"egress\":{\"allow\":[@{\"cidr\":\"192.0.2.0/24\",\"verify\":\"sni\"}]}"), D "egress.allow[0]", "verify is for a host" },
+	{ "egress: verify of udp", P("\"egress\":{\"allow\":[@{\"host\":\"a.test\",\"protocol\":\"udp\",\"verify\":\"sni\"}]}"), D "egress.allow[0]", "udp has none" },
 	{ "egress: metadata of a range", P("\"egress\":{\"allow\":[@{\"cidr\":\"169.254.0.0/16\",\"metadata\":true}]}"), D "egress.allow[0]", "metadata needs a cidr that is one address" },
 	{ "egress: accept", P("\"egress\":{\"accept\":[@\"notify\"]}"), D "egress.accept[0]", "unknown fallback \"notify\" (known: nft, none)" },
 	{ "audit: accept", P("\"audit\":{\"accept\":[@\"nft\"]}"), D "audit.accept[0]", "unknown fallback \"nft\" (known: notify, none)" },

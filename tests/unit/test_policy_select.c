@@ -233,6 +233,35 @@ static void messages(void)
 	is_str(policy_request_key(8), NULL, "no more keys");
 }
 
+/* A request names no check: it gets the strictest of the rules that cover it. */
+static void verification(void)
+{
+	static const char policy[] = "\"egress\":{\"allow\":["
+				     "{\"host\":\"*.a.org\",\"ports\":[443,8443],\"verify\":\"address\"},"
+				     "{\"host\":\"x.a.org\",\"ports\":[8443],\"verify\":\"sni\"},"
+				     "{\"host\":\"b.org\"}]}";
+	static const struct { const char *asked; uint64_t verify; } asks[] = {
+		{ "x.a.org:8443", POLICY_VERIFY_SNI },
+		{ "x.a.org:443", POLICY_VERIFY_ADDRESS },
+		{ "y.a.org:8443", POLICY_VERIFY_ADDRESS },
+		{ "b.org:8443", POLICY_VERIFY_AUTO },
+	};
+	const struct policy_facts facts = fixture_facts();
+	size_t i;
+
+	for (i = 0; i < ELEMENTSOF(asks); i++) {
+		_cleanup_decided_ struct decided d = { .r = 0 };
+		char top[200];
+
+		(void)snprintf(top, sizeof(top), "\"annotations\":{" A "egress.allow\":\"%s\"}", asks[i].asked);
+		if (!decided_make(&d, &facts, policy, NULL, top, NULL, NULL))
+			continue;
+		is_int(d.v.grant.n_egress, 1, asks[i].asked);
+		if (d.v.grant.n_egress == 1)
+			is_int(d.v.grant.egress[0]->verify, asks[i].verify, "is checked as its rule says");
+	}
+}
+
 static void passthrough(void)
 {
 	const struct policy_facts facts = fixture_facts();
@@ -268,6 +297,7 @@ int main(void)
 	for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
 		request_row(&requests[i]);
 	messages();
+	verification();
 	passthrough();
 	return TAP_END();
 }

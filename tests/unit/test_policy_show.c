@@ -71,6 +71,7 @@ static void full_values(void)
 {
 	static const char body[] =
 		"\"egress\":{\"allow\":[{\"host\":\"a.org\",\"ports\":[1,2],\"protocol\":\"udp\"},"
+		"{\"host\":\"b.org\",\"verify\":\"sni\"},{\"host\":\"c.org\",\"verify\":\"address\"},"
 		"{\"cidr\":\"169.254.169.254/32\",\"metadata\":true}]},"
 		"\"rlimits\":{\"nofile\":\"unlimited\"},\"time\":{\"grace\":\"1h2m3s4ms\"},"
 		"\"resources\":{\"memory\":{\"max\":\"1025KiB\"},\"cpu\":{\"max\":1.25}}";
@@ -78,6 +79,8 @@ static void full_values(void)
 		"\"host\": \"a.org\"",
 		"\"protocol\": \"udp\"",
 		"\"metadata\": true",
+		"\"verify\": \"sni\"",
+		"\"verify\": \"address\"",
 		"\"nofile\": \"unlimited\"",
 		"\"grace\": \"1h2m3s4ms\"",
 		"\"max\": \"1025KiB\"",

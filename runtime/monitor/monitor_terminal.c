@@ -65,13 +65,15 @@ static int on_window(void *arg, const struct relay_window *w, struct error *err)
 
 static int on_ended(void *arg, enum relay_end how, uint64_t bytes, struct error *err)
 {
+	static const char *const why[] = { [RELAY_END_PROCESS] = "eof", [RELAY_END_ENGINE] = "detached",
+					   [RELAY_END_CUT] = "killed" };
 	struct session *one = arg;
 	struct audit_output *log = take_ptr(one->log);
 
 	if (!log)
 		return 0;
 	return monitor_log_done(one->service->monitor,
-				audit_output_close(log, how == RELAY_END_ENGINE ? "detached" : "eof", err), err);
+				audit_output_close(log, why[how], err), err);
 }
 
 static int on_drained(void *arg, struct error *err)

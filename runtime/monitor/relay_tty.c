@@ -210,13 +210,12 @@ static int on_helper(struct evloop *l, struct ev_source *source, uint32_t events
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	/* Its end is the end of the outer session, of which the terminal itself tells. */
-	if (n != (ssize_t)sizeof(w)) {
-		ev_del(l, source);
-		(void)close(take_fd(&t->helper));
-		return 0;
-	}
-	return t->ops->window(t->arg, &w, err);
+	if (n == (ssize_t)sizeof(w))
+		return t->ops->window(t->arg, &w, err);
+	/* The engine has hung up, as its terminal says too; or the helper is lost: no half a session goes on. */
+	ev_del(l, source);
+	n = tty_run(t, err);
+	return n < 0 ? (int)n : tty_end(t, RELAY_END_CUT, err);
 }
 
 int relay_tty_start(struct relay_tty *t, struct evloop *loop, const struct relay_tty_ops *ops, void *arg, int fds[3],

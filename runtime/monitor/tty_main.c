@@ -114,10 +114,5 @@ int main(int argc, char **argv)
 		if (fds[0].revents && !obey(signal_fd))
 			return 0;
 	}
-	/*
-	 * The session is over. Ending as a leader would hang the terminal up and throw away what
-	 * the engine has not read: let go of it first.
-	 */
-	(void)ioctl(OUTER_FD, TIOCNOTTY);
 	return 0;
 }

@@ -222,6 +222,16 @@ static void test_ends(struct world *w)
 	is_int(read(w->slave, text, sizeof(text)), 0, "end of file for the process");
 	world_down(w);
 
+	/* Its helper is lost: a hang-up for the process, too. */
+	world_up(w);
+	close(w->helper);
+	w->helper = -1;
+	settle(10);
+	is_int(w->ended, 1 + RELAY_END_CUT, "the helper is lost");
+	is_int(read(w->slave, text, sizeof(text)), 0, "end of file for the process");
+	ok(read(w->engine, text, sizeof(text)) < 0 && errno == EIO, "and for the engine");
+	world_down(w);
+
 	/* Its leader has ended, others still have it: what was written by then is waited for, no more. */
 	world_up(w);
 	ok(write(w->slave, "x", 1) == 1, "write");

@@ -109,6 +109,8 @@ teardown() { suite_teardown; }
 	(cd "$T" && rt create --bundle bundle --pid-file pid "$ID-b" </dev/null >/dev/null 3>&-)
 	[ "$(rt state "$ID-b" | jq -r .bundle)" = "$BUNDLE" ]
 	[ -s "$T/pid" ]
+	# its cgroup is below the other's, which cannot be removed before
+	rt delete --force "$ID-b"
 }
 
 @test "state: the document" {

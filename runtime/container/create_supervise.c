@@ -68,6 +68,21 @@ static int write_config(struct create *c, struct error *err)
 	return r < 0 ? r : monitor_config_write(c->dir_fd, &config, err);
 }
 
+/* BPF on cgroups is the host's root's: nothing weaker takes its place without a word of the policy. */
+static int check_rights(const struct create *c, struct error *err)
+{
+	const struct policy_profile *p = &c->guard.profile;
+	bool egress = egress_wanted(p);
+	bool audit = !p->passthrough && p->monitored && p->audit.exec.n && !(p->audit.accept.n & POLICY_ACCEPT_NONE);
+
+	if (!(c->rootless || c->in_userns) || !(egress || audit))
+		return 0;
+	return error_text(err, -EPERM,
+			  "policy: %s cannot be put in force without the rights of the host's root: name \"none\" in profiles.%s.%s.accept of %s, or use the profile passthrough",
+			  egress ? "egress" : "the record of executed programs", p->name, egress ? "egress" : "audit",
+			  p->policy_file);
+}
+
 int create_supervise(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
@@ -75,7 +90,9 @@ int create_supervise(void *ctx, struct error *err)
 	int r;
 
 	/* The sandbox has nobody beside it, and no way out. */
-	r = egress_wanted(&c->guard.profile) ? create_egress(c, err) : 0;
+	r = check_rights(c, err);
+	if (r == 0 && egress_wanted(&c->guard.profile))
+		r = create_egress(c, err);
 	if (r < 0 || !create_is_supervised(c))
 		return r;
 	c->record->time_limit = grant->time_container;

@@ -16,12 +16,13 @@ setup_file() {
 	[ -n "$CGROUPS" ] || skip "no cgroup v2 hierarchy"
 	"$(dirname "$AGENTRUN")/agentrun-bpf" || skip "no BPF"
 	export BUILT POD=$CGROUPS${MACHINE_CGROUP:-}/agentrun-removal-$$
-	mkdir "$POD"
+	mkdir -p "$POD"
 }
 
 teardown_file() {
 	[ -n "${POD-}" ] && [ -d "$POD" ] || return 0
 	rmdir "$POD"
+	[ -z "${MACHINE_CGROUP-}" ] || rmdir "${POD%/*}" 2>/dev/null || true
 }
 
 setup() {

@@ -6,6 +6,7 @@
 #include "container/create.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
@@ -304,6 +305,17 @@ static int run_start(struct create *c, struct error *err)
 	return r;
 }
 
+/*
+ * Before the folder goes: a supervisor that traces has written its record before the exit could be
+ * seen, and closes the log on its own time; one that cannot trace is waited for.
+ */
+static int await_exit_record(struct create *c, struct error *err)
+{
+	if (faccessat(c->dir_fd, STATE_EXIT_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	return supervise_await_end(c->dir_fd, c->proc_fd, c->record, err);
+}
+
 int container_run(const struct container_env *env, const struct container_create_options *opt, int *ret_status,
 		  struct error *err)
 {
@@ -323,7 +335,7 @@ int container_run(const struct container_env *env, const struct container_create
 		else if (!opt->detach)
 			r = process_wait_foreground(&c.launch.ref, c.master_fd, &c.notify, &status, err);
 		if (r == 0 && !opt->detach && !opt->keep)
-			r = supervise_await_end(c.dir_fd, c.proc_fd, c.record, err);
+			r = await_exit_record(&c, err);
 		if (r == 0 && !opt->detach && !opt->keep)
 			r = container_release(c.root_fd, opt->id, c.record, &c.cgroup, c.spec, &cleanup);
 		if (r < 0 && cleanup.code < 0)

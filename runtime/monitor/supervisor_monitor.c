@@ -3,17 +3,14 @@
  * does not outlive it.
  */
 #include <stdio.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "monitor/supervisor.h"
 
-void sup_monitor_tell(struct sup *s, struct link_msg *msg)
-{
-	struct error ignored;
-
-	if (s->monitor.fd >= 0)
-		(void)link_send(&s->monitor, msg, NULL, 0, &ignored);
-}
+/* Some 150 messages fit into the socket before this counts. */
+#define SEND_TIMEOUT_S 1
 
 static void monitor_lost(struct sup *s, const char *why)
 {
@@ -31,6 +28,15 @@ static void monitor_lost(struct sup *s, const char *why)
 	}
 	sup_kill_container(s, EXIT_REASON_POLICY, why);
 	sup_log_lost(s, why);
+}
+
+void sup_monitor_tell(struct sup *s, struct link_msg *msg)
+{
+	struct error ignored;
+
+	/* One that does not read would hold up the clocks and the kills, which wait for nobody. */
+	if (s->monitor.fd >= 0 && link_send(&s->monitor, msg, NULL, 0, &ignored) < 0)
+		monitor_lost(s, "the monitor does not read");
 }
 
 static int on_ready(struct sup *s, struct error *err)
@@ -93,7 +99,11 @@ static int on_monitor(struct evloop *l, struct ev_source *src, uint32_t events, 
 
 int sup_monitor_meet(struct sup *s, int *fd, struct error *err)
 {
+	const struct timeval limit = { .tv_sec = SEND_TIMEOUT_S };
+
 	s->monitor = (struct link){ .fd = take_fd(fd), .self = LINK_SUPERVISOR, .peer = LINK_MONITOR };
+	if (setsockopt(s->monitor.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
+		return error_set(err, -errno, "limit the time that the monitor may leave messages unread");
 	return ev_add(&s->loop, &s->monitor_source, s->monitor.fd, EPOLLIN, on_monitor, s, err);
 }
 

@@ -326,6 +326,23 @@ nobody_left() {
 	grep -q '"type":"monitor-lost"' "/var/log/agentrun/$log.jsonl"
 }
 
+@test "a monitor that does not read ends the container, and the clock is not held up" {
+	time_policy 20s off 0s
+	args sleep 300
+	start_detached
+	local i watch
+	watch=$(monitor)
+	kill -STOP "$watch"
+	# each is a message to the monitor
+	for ((i = 0; i < 600; i++)); do
+		timeout 3 "$AGENTRUN" --root "$ROOT" kill "$ID" CONT >/dev/null 2>&1 3>&- || break
+	done
+	[ $i -lt 600 ]
+	ends_within 4000
+	kill -CONT "$watch" 2>/dev/null || true
+	exit_is '.reason == "policy" and (.detail | test("does not read"))'
+}
+
 @test "a created container does not outlive its supervisor either" {
 	args sleep 300
 	call create --bundle "$BUNDLE" "$ID"

@@ -187,8 +187,6 @@ static int to_text(const struct explain *x, char **ret, struct error *err)
 {
 	_cleanup_buf_ struct buf b = BUF_NULL;
 	const struct json *d;
-	const char *missing;
-	size_t i;
 	int r;
 
 	buf_addf(&b, "container %s: %s\n", x->h.view.record->id, container_status_name(x->h.view.status));
@@ -203,8 +201,6 @@ static int to_text(const struct explain *x, char **ret, struct error *err)
 	decisions_to_text(x->verdict, "", &b);
 	for (d = first_of(x->later, "later"); d; d = d->next)
 		decisions_to_text(d, text_of(d, "operation"), &b);
-	for (i = 0; (missing = policy_not_enforced(&x->guard.profile, i)); i++)
-		buf_addf(&b, "not enforced by this version: %s\n", missing);
 	if (!buf_ok(&b))
 		return error_oom(err);
 	*ret = buf_take(&b);
@@ -215,8 +211,6 @@ static int to_json(const struct explain *x, char **ret, struct error *err)
 {
 	_cleanup_json_writer_ struct json_writer *w = json_writer_new(2);
 	const struct json *d;
-	const char *missing;
-	size_t i;
 	int r;
 
 	if (!w)
@@ -240,10 +234,6 @@ static int to_json(const struct explain *x, char **ret, struct error *err)
 		decisions_to_json(d, w);
 		json_object_end(w);
 	}
-	json_array_end(w);
-	json_array_begin(w, "notEnforced");
-	for (i = 0; (missing = policy_not_enforced(&x->guard.profile, i)); i++)
-		json_string(w, NULL, missing);
 	json_array_end(w);
 	json_object_end(w);
 	return json_take(w, ret, err);

@@ -152,26 +152,10 @@ static int check_sizes(const struct spec_process *proc, struct error *err)
 	return policy_env_size_check(NULL, proc->args.items, proc->env.items, limit, err);
 }
 
-/* A request that would only seem to be granted is worse than a refused one. */
-static int check_request(const struct policy_request *r, struct error *err)
-{
-	const char *key = r->audit_output.set ? "audit.output" : NULL;
-
-	if (!key)
-		return 0;
-	return error_text(err, -EPERM,
-			  "policy: annotation org.agentrun.%s asks for a control that this version does not enforce: remove it",
-			  key);
-}
-
 int guard_narrow(struct guard *g, struct spec *spec, const struct guard_host *host, struct error *err)
 {
 	struct policy_facts facts;
 	int r;
-
-	r = check_request(&g->request, err);
-	if (r < 0)
-		return r;
 
 	r = guard_facts(g, spec, host, &g->arena, &facts, err);
 	if (r == 0 && !g->profile.passthrough)

@@ -21,16 +21,12 @@ static int report_text(const struct guard *g, enum container_policy_result resul
 	};
 	_cleanup_free_ char *decisions = NULL;
 	_cleanup_buf_ struct buf b = BUF_NULL;
-	const char *missing;
-	size_t i;
 	int r;
 
 	r = policy_verdict_text(&g->verdict, &decisions, err);
 	if (r < 0)
 		return r;
 	buf_addf(&b, "profile %s: %s\n%s", g->profile.name, words[result], decisions);
-	for (i = 0; (missing = policy_not_enforced(&g->profile, i)); i++)
-		buf_addf(&b, "not enforced by this version: %s\n", missing);
 	if (!buf_ok(&b))
 		return error_oom(err);
 	*ret = buf_take(&b);

@@ -300,8 +300,3 @@ int policy_apply_resources(struct spec_resources *res, struct arena *arena,
 int policy_show(const struct policy_profile *profile, char **ret, struct error *err);
 /* "MEMBER = VALUE (FILE: PATH, offset N)" for each member; malloc'ed. */
 int policy_show_origins(const struct policy_profile *profile, char **ret, struct error *err);
-/*
- * What the profile demands and this version does not do yet: the i-th one, or NULL. `policy
- * check` and `explain` must print them.
- */
-const char *policy_not_enforced(const struct policy_profile *profile, size_t i);

@@ -230,22 +230,3 @@ int policy_show_origins(const struct policy_profile *profile, char **ret, struct
 	*ret = buf_take(&b);
 	return *ret ? 0 : error_oom(err);
 }
-
-const char *policy_not_enforced(const struct policy_profile *p, size_t i)
-{
-	const struct {
-		bool demanded;
-		const char *text;
-	} later[] = {
-		{ p->audit.exec.n || p->audit.output_max_bytes.n || p->audit.redact.list.count,
-		  "audit: commands and their output are not recorded" },
-	};
-	size_t k;
-
-	if (p->passthrough)
-		return NULL;
-	for (k = 0; k < ELEMENTSOF(later); k++)
-		if (later[k].demanded && i-- == 0)
-			return later[k].text;
-	return NULL;
-}

@@ -373,11 +373,14 @@ cgroup_of() {
 	refused 'org.agentrun.seccomp'
 }
 
-@test "requests: what is more than the policy gives, or not there yet, is refused and not nodded through" {
+@test "requests: what is more than the policy gives is refused; output up to its maximum is had" {
 	edit '.annotations["org.agentrun.egress.allow"] = "pypi.org:443"'
 	refused 'egress'
 	edit 'del(.annotations["org.agentrun.egress.allow"]) | .annotations["org.agentrun.audit.output"] = "1MiB"'
-	refused 'does not enforce'
+	run_container
+	works
+	edit '.annotations["org.agentrun.audit.output"] = "1KiB"'
+	refused 'audit'
 }
 
 @test "exec and update under the fixed profiles" {

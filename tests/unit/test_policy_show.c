@@ -1,5 +1,5 @@
 /*
- * What is printed: profiles that can be read back, origins, what is not enforced yet, the
+ * What is printed: profiles that can be read back, origins, the
  * forms of a verdict; and that the published schema names exactly the members of the
  * tables.
  */
@@ -116,29 +116,6 @@ static void full_values(void)
 	ok(origins && strstr(origins, "egress.allow = [{\"host\":\"a.org\",\"ports\":[1,2],"
 				      "\"protocol\":\"udp\"}"),
 	   "origin of a list");
-}
-
-static void not_enforced(void)
-{
-	_cleanup_policy_ struct policy *p = NULL;
-	struct error err = ERROR_NULL;
-	struct policy_profile profile;
-	size_t n;
-
-	p = fixture_policy("\"mounts\":{\"session\":[\"/w\"]}", &err);
-	if (!p || policy_profile_get(p, "default", &profile, &err) < 0) {
-		ok(false, "policy: %s", err.text);
-		return;
-	}
-	for (n = 0; policy_not_enforced(&profile, n); n++)
-		;
-	is_int(n, 1, "all controls that come later are named");
-	(void)policy_profile_get(p, "sandbox", &profile, &err);
-	for (n = 0; policy_not_enforced(&profile, n); n++)
-		;
-	is_int(n, 0, "nothing that the sandbox demands is to come");
-	(void)policy_profile_get(p, "passthrough", &profile, &err);
-	is_str(policy_not_enforced(&profile, 0), NULL, "passthrough demands nothing");
 }
 
 static void verdict_forms(void)
@@ -334,7 +311,6 @@ int main(void)
 	TAP_BEGIN();
 	round_trip();
 	full_values();
-	not_enforced();
 	verdict_forms();
 	several_refusals();
 	remedy_of_a_child();

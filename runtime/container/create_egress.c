@@ -104,6 +104,7 @@ static int copy_rule(const struct policy_rule *from, struct arena *arena, struct
 
 	*to = (struct monitor_rule){ .host = from->host, .cidr = from->cidr, .protocol = (uint32_t)from->protocol,
 				     .metadata = from->metadata,
+				     .scope = from->scope,
 				     .verify = from->verify == POLICY_VERIFY_SNI     ? (char *)"sni" :
 					       from->verify == POLICY_VERIFY_ADDRESS ? (char *)"address" :
 										       NULL };

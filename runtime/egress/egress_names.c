@@ -242,11 +242,11 @@ enum egress_judgement egress_names_judge(const struct egress_names *n, const uin
 	kind = egress_name_address_kind(address, &bits);
 	for (i = 0; kind != EGRESS_ADDRESS_GOOD && i < n->n_open; i++) {
 		/* A range around the private one was not written with the private one in mind. */
-		if (n->open[i].prefix < bits || !egress_name_net_has(&n->open[i], address))
+		if (n->open[i].scope < bits || !egress_name_net_has(&n->open[i], address))
 			continue;
 		if (kind == EGRESS_ADDRESS_PRIVATE)
 			return EGRESS_ADDRESS_GOOD;
-		if (n->open[i].metadata && n->open[i].prefix == 128)
+		if (n->open[i].metadata && n->open[i].scope == 128)
 			return EGRESS_ADDRESS_STATIC;
 	}
 	return kind;

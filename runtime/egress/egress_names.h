@@ -43,6 +43,7 @@ struct egress_name_rule {
 struct egress_name_net {
 	uint8_t address[16];
 	uint8_t prefix; /* of the 16 bytes: 96 more than an IPv4 prefix */
+	uint8_t scope; /* of an open one: private ranges count as in it by this, as egress_rule.scope */
 	bool metadata; /* one address that is refused in spite of every wider range; see egress_names_judge() */
 };
 

@@ -82,6 +82,7 @@ static int make_names(struct egress_named *n, const struct egress_named_config *
 	for (i = 0; i < config->n_ranges; i++) {
 		memcpy(open[i].address, config->ranges[i].address, sizeof(open[i].address));
 		open[i].prefix = config->ranges[i].bits;
+		open[i].scope = config->ranges[i].scope;
 		open[i].metadata = config->ranges[i].metadata;
 	}
 	for (i = 0; i < config->n_hosts; i++) {

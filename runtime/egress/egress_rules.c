@@ -150,15 +150,17 @@ static bool is_mapped(const struct node *n)
 /* Whether the rule of outer counts in the range at, whose floor is floor. */
 static bool counts(const struct node *outer, const struct node *at, const struct node *floor)
 {
-	if (is_mapped(at) && outer->bits < 96)
+	const struct egress_rule *rule = outer->rule;
+
+	if (is_mapped(at) && rule->scope < 96)
 		return false;
 	if (!floor)
 		return true;
 	switch ((enum floor)floor->floor) {
 	case FLOOR_RANGE:
-		return outer->bits >= floor->bits;
+		return rule->scope >= floor->bits;
 	case FLOOR_METADATA:
-		return outer->rule->metadata && outer->bits == 128;
+		return rule->metadata && rule->scope == 128;
 	default:
 		return false;
 	}
@@ -298,8 +300,9 @@ int egress_rules_compile(const struct egress_rule *rules, size_t n, const uint8_
 	for (i = 0; i < n_hosts; i++)
 		add(&nodes, hosts[i], 128, FLOOR_RANGE, NULL);
 	for (i = 0; i < n; i++) {
-		if (rules[i].bits > 128)
-			return error_text(err, -EINVAL, "egress rule %zu: a prefix of %u bits", i, rules[i].bits);
+		if (rules[i].bits > 128 || rules[i].scope > rules[i].bits)
+			return error_text(err, -EINVAL, "egress rule %zu: a prefix of %u bits in one of %u", i,
+					  rules[i].bits, rules[i].scope);
 		add(&nodes, rules[i].address, rules[i].bits, FLOOR_NONE, &rules[i]);
 	}
 	qsort(nodes.items, nodes.n, sizeof(*nodes.items), compare);

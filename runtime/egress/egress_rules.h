@@ -4,7 +4,7 @@
  *
  * The floor: addresses of clouds' metadata services, of the link, private, shared, special
  * and wrapped ranges and the host's own addresses are closed, whatever a wider rule or a name
- * says. A range of the floor opens for a rule that lies inside it, a metadata address
+ * says. A range of the floor opens for a rule whose scope lies inside it, a metadata address
  * for a rule of exactly that address that says so, reserved addresses never.
  */
 #pragma once
@@ -33,6 +33,11 @@ struct egress_range {
 struct egress_rule {
 	uint8_t address[16]; /* IPv4 as ::ffff:a.b.c.d */
 	uint8_t bits; /* of the 16 bytes: 96 more for IPv4 */
+	/*
+	 * The floor opens as if it had so many: at most bits, less where somebody chose the range
+	 * out of a wider one that is allowed. 0 opens no floor, and no IPv4.
+	 */
+	uint8_t scope;
 	uint8_t protocol; /* IPPROTO_TCP, IPPROTO_UDP, 0 = both, and without ports every protocol */
 	bool metadata;
 	const struct egress_range *ranges; /* none = every port */

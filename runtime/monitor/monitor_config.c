@@ -19,6 +19,8 @@ static const struct json_field rule_fields[] = {
 	RULE("host", host, json_get_string),	     RULE("cidr", cidr, json_get_string),
 	RULE("ports", ports, json_get_string),	     RULE("protocol", protocol, json_get_u32),
 	RULE("metadata", metadata, json_get_bool),
+	/* Whatever were taken in its place could open more than was granted. */
+	{ "scope", json_get_u32, offsetof(struct monitor_rule, scope), JSON_REQUIRED, NULL },
 	RULE("verify", verify, json_get_string),     { 0 },
 };
 static const struct json_object rule_type = { .size = sizeof(struct monitor_rule), .fields = rule_fields };
@@ -98,6 +100,7 @@ static void write_rules(struct json_writer *w, const struct monitor_config *c)
 			json_string(w, "ports", rules[i].ports);
 		json_u64(w, "protocol", rules[i].protocol);
 		json_bool(w, "metadata", rules[i].metadata);
+		json_u64(w, "scope", rules[i].scope);
 		if (rules[i].verify)
 			json_string(w, "verify", rules[i].verify);
 		json_object_end(w);

@@ -16,6 +16,7 @@ struct monitor_rule {
 	char *ports; /* "443", "8000-8010", blank-separated; NULL = every port */
 	uint32_t protocol; /* 0 = any, IPPROTO_* */
 	bool metadata;
+	uint32_t scope; /* of a cidr: prefix of the policy's rule for it, at most its own; always written */
 	char *verify; /* "sni", "address"; NULL = by port */
 };
 

@@ -40,7 +40,7 @@ static int read_ports(const char *text, struct arena *arena, struct egress_name_
 	return 0;
 }
 
-static int read_cidr(const char *text, uint8_t address[16], uint8_t *ret_bits, struct error *err)
+static int read_cidr(const char *text, uint32_t scope, struct egress_rule *ret, struct error *err)
 {
 	char host[INET6_ADDRSTRLEN];
 	const char *slash = strchr(text, '/');
@@ -55,8 +55,11 @@ static int read_cidr(const char *text, uint8_t address[16], uint8_t *ret_bits, s
 	host[len] = '\0';
 	if (inet_pton(family, host, raw) != 1 || (slash && parse_u64(slash + 1, &bits) < 0) || bits > most)
 		return error_text(err, -EINVAL, "egress rule: \"%.60s\" is no address range", text);
-	egress_rules_map(family, raw, address);
-	*ret_bits = (uint8_t)(bits + (family == AF_INET ? 96 : 0));
+	if (scope > bits)
+		return error_text(err, -EINVAL, "egress rule: \"%.60s\" has a scope of %u bits", text, scope);
+	egress_rules_map(family, raw, ret->address);
+	ret->bits = (uint8_t)(bits + (family == AF_INET ? 96 : 0));
+	ret->scope = (uint8_t)(scope + (family == AF_INET ? 96 : 0));
 	return 0;
 }
 
@@ -73,10 +76,10 @@ static int add_range(const struct monitor_rule *r, const struct egress_name_rang
 		ranges[i] = (struct egress_range){ .first = ports[i].first, .last = ports[i].last };
 	*rule = (struct egress_rule){ .protocol = (uint8_t)r->protocol, .metadata = r->metadata, .ranges = ranges,
 				      .n_ranges = n_ports };
-	res = read_cidr(r->cidr, rule->address, &rule->bits, err);
+	res = read_cidr(r->cidr, r->scope, rule, err);
 	if (res < 0)
 		return res;
-	*net = (struct egress_name_net){ .prefix = rule->bits, .metadata = r->metadata };
+	*net = (struct egress_name_net){ .prefix = rule->bits, .scope = rule->scope, .metadata = r->metadata };
 	memcpy(net->address, rule->address, sizeof(net->address));
 	return 0;
 }

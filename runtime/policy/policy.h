@@ -60,6 +60,11 @@ struct policy_rule {
 	int family; /* AF_INET, AF_INET6 */
 	uint8_t address[16];
 	uint8_t prefix;
+	/*
+	 * Of the rule that the policy file has for it: private ranges open by this. A rule of the
+	 * file is its own; a request of one address inside 0.0.0.0/0 has 0.
+	 */
+	uint8_t scope;
 	uint16_t *ports; /* none = every port */
 	size_t n_ports;
 	uint64_t protocol; /* 0 = any, IPPROTO_TCP, IPPROTO_UDP */

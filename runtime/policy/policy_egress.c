@@ -209,6 +209,7 @@ JSON_HANDLER(policy_get_rules)
 		why = rule_check(&rules[i]);
 		if (why)
 			return json_error(ctx, j, err, -EINVAL, "%s", why);
+		rules[i].scope = rules[i].prefix;
 		rules[i].from.file = ctx->name;
 		rules[i].from.offset = j->offset;
 		rules[i].from.path = arena_strdup(ctx->arena, ctx->path);
@@ -324,6 +325,23 @@ bool policy_rules_cover(const struct policy_rule *rules, size_t n, const struct 
 			return false;
 	}
 	return true;
+}
+
+uint8_t policy_rules_scope(const struct policy_rule *rules, size_t n, const struct policy_rule *q)
+{
+	uint8_t scope = UINT8_MAX, longest;
+	size_t i, k;
+
+	if (q->host)
+		return 0;
+	for (k = 0; k < (q->n_ports ? q->n_ports : 1); k++) {
+		longest = 0;
+		for (i = 0; i < n; i++)
+			if (rule_covers(&rules[i], q, q->n_ports ? q->ports[k] : 0))
+				longest = MAX(longest, rules[i].prefix);
+		scope = MIN(scope, longest);
+	}
+	return scope;
 }
 
 uint64_t policy_rules_verify(const struct policy_rule *rules, size_t n, const struct policy_rule *q)

@@ -17,7 +17,7 @@ static uint64_t decide_time(struct policy_work *w, const char *control,
 	return policy_limit_decide(w, limit, &w->profile->time.excess, &ask);
 }
 
-/* A request is checked as the rules are that cover it: it cannot say how. */
+/* A request is checked as the rules are that cover it, and is no narrower than they where private ranges open. */
 static const struct policy_rule *as_strict(struct policy_work *w, const struct policy_rule *asked)
 {
 	const struct policy_value *allow = &w->profile->egress.allow;
@@ -27,6 +27,7 @@ static const struct policy_rule *as_strict(struct policy_work *w, const struct p
 		return NULL;
 	*r = *asked;
 	r->verify = policy_rules_verify(allow->rules, allow->n_rules, asked);
+	r->scope = policy_rules_scope(allow->rules, allow->n_rules, asked);
 	return r;
 }
 

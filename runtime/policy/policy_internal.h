@@ -84,6 +84,12 @@ int policy_rule_from_text(const char *text, struct arena *arena, struct policy_r
 			  const char **ret_why);
 /* Whether everything that q opens is opened by the rules. */
 bool policy_rules_cover(const struct policy_rule *rules, size_t n, const struct policy_rule *q);
+/*
+ * The prefix that stands in the policy file for what q asks: of the rules that cover a port of
+ * it the longest, of its ports the shortest; so no port gets more than one rule gives it. 0 when
+ * a port is not covered, and for hosts.
+ */
+uint8_t policy_rules_scope(const struct policy_rule *rules, size_t n, const struct policy_rule *q);
 /* The strictest check among the rules that cover any of it. */
 uint64_t policy_rules_verify(const struct policy_rule *rules, size_t n, const struct policy_rule *q);
 /* "sni", "address"; NULL for POLICY_VERIFY_AUTO. */

@@ -238,14 +238,14 @@ static struct egress_rule *make_rules(size_t n)
 	struct egress_rule *rules = calloc(n, sizeof(*rules));
 
 	for (size_t i = 0; i < n; i++) {
-		rules[i] = (struct egress_rule){ .bits = 120, .protocol = IPPROTO_TCP };
+		rules[i] = (struct egress_rule){ .bits = 120, .scope = 120, .protocol = IPPROTO_TCP };
 		rules[i].address[10] = rules[i].address[11] = 0xff;
 		rules[i].address[12] = 11;
 		rules[i].address[13] = (uint8_t)(i >> 8);
 		rules[i].address[14] = (uint8_t)i;
 	}
 	if (n > 0) {
-		rules[0].bits = 128;
+		rules[0].bits = rules[0].scope = 128;
 		rules[0].protocol = 0;
 		memcpy(rules[0].address + 12, (uint8_t[]){ 10, 97, 0, 1 }, 4);
 	}

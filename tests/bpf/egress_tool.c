@@ -79,6 +79,7 @@ static void parse_rule(char *text, struct egress_rule *ret)
 	parse_address(word, ret->address, &whole);
 	prefix = slash ? number(slash) : whole;
 	ret->bits = (uint8_t)(prefix + 128 - whole);
+	ret->scope = ret->bits;
 	ret->ranges = ranges;
 	while ((word = strtok(NULL, ","))) {
 		if (str_eq(word, "tcp"))

@@ -47,7 +47,9 @@ static bool add_range(char *text, char *slash)
 	if (parse_u32(slash + 1, &bits) < 0 || inet_pton(six ? AF_INET6 : AF_INET, text, raw) != 1)
 		return false;
 	egress_rules_map(six ? AF_INET6 : AF_INET, raw, ranges[n_ranges].address);
-	ranges[n_ranges++].bits = (uint8_t)(six ? bits : bits + 96);
+	ranges[n_ranges].bits = (uint8_t)(six ? bits : bits + 96);
+	ranges[n_ranges].scope = ranges[n_ranges].bits;
+	n_ranges++;
 	return true;
 }
 

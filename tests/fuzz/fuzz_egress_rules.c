@@ -20,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ranges[n] = (struct egress_range){ .first = (uint16_t)(data[18] << 8 | data[19]),
 						   .last = (uint16_t)(data[20] << 8 | data[21]) };
 		rules[n] = (struct egress_rule){ .bits = data[16],
+						 .scope = data[17] & 8 ? MIN(data[22], data[16]) : data[16],
 						 .protocol = data[17] & 1 ? IPPROTO_TCP : data[17] & 2 ? IPPROTO_UDP : 0,
 						 .metadata = data[17] & 4,
 						 .ranges = &ranges[n],

@@ -6,7 +6,7 @@ load helpers.bash
 
 # Addresses that look public, so that the floor of private ranges does not decide.
 readonly REFUSED='connect: Operation not permitted'
-readonly HERE=93.184.216.2 ALLOWED=93.184.216.10 OTHER=93.184.216.11 SERVER=93.184.216.53
+readonly HERE=93.184.216.2 ALLOWED=93.184.216.10 OTHER=93.184.216.11 SERVER=93.184.216.53 PRIVATE=10.77.0.10
 
 setup_file() {
 	export SUITE_POLICY=1
@@ -23,6 +23,7 @@ setup_file() {
 	for address in 1 10 11 53; do
 		ip -n "$WORLD" address add "93.184.216.$address/24" dev v0
 	done
+	ip -n "$WORLD" address add "$PRIVATE/32" dev v0
 	ip -n "$WORLD" link set v0 up
 	ip -n "$INSIDE" address add "$HERE/24" dev eth0
 	ip -n "$INSIDE" link set eth0 up
@@ -223,6 +224,24 @@ $REFUSED"
 	edit '.annotations["org.agentrun.egress.allow"] = "198.51.100.1/32:80"'
 	run_container
 	fails 1 egress
+}
+
+@test "an annotation cannot choose a private address out of a range that does not open it" {
+	allow '{"cidr": "0.0.0.0/0"}' '{"cidr": "::/0"}'
+	edit --arg v "$PRIVATE/32:8080 $ALLOWED/32:8080 [::ffff:0:0/96]" '.annotations["org.agentrun.egress.allow"] = $v'
+	inside "net-client get $PRIVATE 8080; net-client get $OTHER 8080; net-client get $ALLOWED 8080"
+	exits 0 "$REFUSED
+$REFUSED
+outside"
+	log_has '"egress-denied"' "\"address\":\"$PRIVATE\""
+}
+
+@test "an annotation keeps a private address that the policy's own range opens" {
+	allow '{"cidr": "10.0.0.0/8", "ports": [8080, 80]}'
+	edit --arg v "$PRIVATE:8080" '.annotations["org.agentrun.egress.allow"] = $v'
+	inside "net-client get $PRIVATE 8080; net-client get $PRIVATE 80"
+	exits 1 "outside
+$REFUSED"
 }
 
 @test "raw, packet and vsock sockets are not had" {

@@ -107,10 +107,10 @@ static inline bool reference_allows(const struct egress_rule *rules, size_t n, c
 	for (i = 0; i < n; i++) {
 		const struct egress_rule *r = &rules[i];
 
-		if (!reference_inside(r->address, r->bits, address) || (v4 && r->bits < 96))
+		if (!reference_inside(r->address, r->bits, address) || (v4 && r->scope < 96))
 			continue;
-		if (kind == 'n' || (kind == 'r' && r->bits < floor_bits) ||
-		    (kind == 'm' && (!r->metadata || r->bits != 128)))
+		if (kind == 'n' || (kind == 'r' && r->scope < floor_bits) ||
+		    (kind == 'm' && (!r->metadata || r->scope != 128)))
 			continue;
 		if (reference_port(r, protocol, port))
 			return true;

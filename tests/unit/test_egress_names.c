@@ -245,6 +245,7 @@ static struct egress_name_net net_of(const char *text, unsigned prefix, bool met
 					       (uint8_t)(strchr(text, ':') ? prefix : prefix + 96),
 				       .metadata = metadata };
 
+	net.scope = net.prefix;
 	address_of(text, net.address);
 	return net;
 }
@@ -310,7 +311,9 @@ static void test_addresses(void)
 	struct egress_name_net open[] = {
 		net_of("0.0.0.0", 0, false),	    net_of("10.1.0.0", 16, false),
 		net_of("fd00:1::", 32, false),	    net_of("169.254.169.254", 32, true),
-		net_of("169.254.170.2", 32, false), net_of("64:ff9b::", 96, false)
+		net_of("169.254.170.2", 32, false), net_of("64:ff9b::", 96, false),
+		net_of("172.16.0.5", 32, false),   net_of("172.16.0.6", 32, false),
+		net_of("100.100.100.200", 32, true)
 	};
 	struct egress_name_net never[] = { net_of("10.1.2.3", 32, false),
 					   net_of("2001:db8:7::1", 128, false) };
@@ -328,6 +331,9 @@ static void test_addresses(void)
 	(void)inet_pton(AF_INET6, "::ffff:8.8.8.8", mapped.bytes);
 	ok(!egress_name_address_map(&mapped, a), "IPv4 in an IPv6 record");
 
+	open[6].scope = 96; /* asked for out of 0.0.0.0/0 */
+	open[7].scope = 96 + 12;
+	open[8].scope = 96 + 10;
 	new_names(&(struct egress_names_config){ .open = open,
 						 .n_open = ELEMENTSOF(open),
 						 .never = never,
@@ -336,6 +342,9 @@ static void test_addresses(void)
 	is_int(judge("10.2.0.1"), EGRESS_ADDRESS_PRIVATE,
 	       "a rule for all addresses does not mean private ones");
 	is_int(judge("127.0.0.1"), EGRESS_ADDRESS_SPECIAL, "nor special ones");
+	is_int(judge("172.16.0.5"), EGRESS_ADDRESS_PRIVATE, "nor does a part of it");
+	is_int(judge("172.16.0.6"), EGRESS_ADDRESS_GOOD, "a part of a private range");
+	is_int(judge("100.100.100.200"), EGRESS_ADDRESS_SPECIAL, "metadata out of a range");
 	is_int(judge("10.1.2.3"), EGRESS_ADDRESS_HOST, "the host's own stay closed");
 	is_int(judge("2001:db8:7::1"), EGRESS_ADDRESS_HOST, "public ones, too");
 	is_int(judge("fd00:1::5"), EGRESS_ADDRESS_GOOD, "local IPv6 range");

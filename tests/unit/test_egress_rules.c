@@ -27,7 +27,17 @@ static struct egress_rule rule(const char *text, unsigned prefix)
 {
 	struct egress_rule r = { .bits = (uint8_t)(prefix + (strchr(text, ':') ? 0 : 96)) };
 
+	r.scope = r.bits;
 	map(text, r.address);
+	return r;
+}
+
+/* A part of a wider rule, as somebody asked for it. */
+static struct egress_rule part(const char *text, unsigned prefix, unsigned scope)
+{
+	struct egress_rule r = rule(text, prefix);
+
+	r.scope = (uint8_t)(r.bits - prefix + scope);
 	return r;
 }
 
@@ -87,6 +97,44 @@ static void test_floor(void)
 	is_open(&t, "64:ff9b::808:808", TCP, 80);
 	is_shut(&t, "2002:a9fe:a9fe::1", TCP, 80);
 	is_shut(&t, "ff02::1", UDP, 80);
+}
+
+static void test_scope(void)
+{
+	_cleanup_egress_table_ struct egress_table t = EGRESS_TABLE_NULL, bad = EGRESS_TABLE_NULL;
+	struct egress_rule rules[] = {
+		part("10.0.0.5", 32, 0),	part("198.51.100.7", 32, 0),   part("169.254.1.1", 32, 0),
+		part("::ffff:0:0", 96, 0),	part("::ffff:9.9.9.9", 128, 0), part("172.16.0.5", 32, 12),
+		part("172.16.0.5", 32, 0),	part("192.168.1.1", 32, 15),   part("203.0.113.9", 32, 32),
+		part("203.0.113.10", 32, 31),	part("fd00::5", 128, 0),       part("fd00:1::5", 128, 7),
+		part("169.254.169.254", 32, 16), part("8.8.8.8", 32, 0),	part("64:ff9b::a00:5", 128, 96),
+	};
+	struct egress_rule wide = rule("10.0.0.0", 8);
+	uint8_t hosts[3][16];
+	struct error err = ERROR_NULL;
+
+	rules[12].metadata = true;
+	map("198.51.100.7", hosts[0]);
+	map("203.0.113.9", hosts[1]);
+	map("203.0.113.10", hosts[2]);
+	is_int(egress_rules_compile(rules, ELEMENTSOF(rules), (const uint8_t(*)[16])hosts, 3, &t, &err), 0, "compiled");
+	is_shut(&t, "10.0.0.5", TCP, 443); /* out of 0.0.0.0/0 */
+	is_shut(&t, "198.51.100.7", TCP, 443); /* the host's own */
+	is_shut(&t, "169.254.1.1", TCP, 443);
+	is_shut(&t, "1.1.1.1", TCP, 443); /* ::ffff:0:0/96 out of ::/0 */
+	is_shut(&t, "9.9.9.9", TCP, 443);
+	is_open(&t, "172.16.0.5", TCP, 443); /* one of two rules has the range */
+	is_shut(&t, "172.16.0.6", TCP, 443);
+	is_shut(&t, "192.168.1.1", TCP, 443); /* one bit too wide */
+	is_open(&t, "203.0.113.9", TCP, 443); /* the host, by the policy's own rule */
+	is_shut(&t, "203.0.113.10", TCP, 443); /* the host, out of two addresses */
+	is_shut(&t, "fd00::5", TCP, 443);
+	is_open(&t, "fd00:1::5", TCP, 443);
+	is_shut(&t, "169.254.169.254", TCP, 80); /* metadata is named by one address */
+	is_open(&t, "8.8.8.8", TCP, 443);
+	is_shut(&t, "64:ff9b::a00:5", TCP, 443); /* private, out of the translator's range */
+	wide.scope++;
+	is_int(egress_rules_compile(&wide, 1, NULL, 0, &bad, &err), -EINVAL, "a scope narrower than the rule");
 }
 
 static void test_canary(void)
@@ -244,6 +292,7 @@ static void test_random(void)
 							 .n_ranges = draw(4) };
 			draw_address(rules[i].address);
 			rules[i].bits = (uint8_t)(draw(2) ? 128 - draw(8) : draw(129));
+			rules[i].scope = draw(2) ? rules[i].bits : (uint8_t)draw(rules[i].bits + 1u);
 			for (k = 0; k < rules[i].n_ranges; k++) {
 				uint16_t first = (uint16_t)draw(40), last = (uint16_t)(first + draw(20));
 
@@ -278,6 +327,7 @@ int main(void)
 {
 	TAP_BEGIN();
 	test_floor();
+	test_scope();
 	test_canary();
 	test_families();
 	test_ports();

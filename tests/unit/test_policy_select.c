@@ -2,6 +2,8 @@
  * Which profile a container gets, and what annotations make of it: each row is a policy,
  * the operator's flag and the annotations.
  */
+#include <netinet/in.h>
+
 #include "policy/policy_internal.h"
 #include "tests/unit/test_policy_fixture.h"
 
@@ -262,6 +264,72 @@ static void verification(void)
 	}
 }
 
+/* Nor can it say how narrow it is: the floor opens by the rule that it is a part of. */
+static void scopes(void)
+{
+	static const char policy[] = "\"egress\":{\"allow\":["
+				     "{\"cidr\":\"0.0.0.0/0\",\"ports\":[80,443]},{\"cidr\":\"::/0\"},"
+				     "{\"cidr\":\"10.0.0.0/8\",\"ports\":[443,22]},"
+				     "{\"cidr\":\"10.0.0.0/16\",\"ports\":[443],\"protocol\":\"tcp\"},"
+				     "{\"cidr\":\"192.168.1.1\"},{\"host\":\"a.org\"}]}";
+	static const struct { const char *asked; unsigned prefix, scope; } asks[] = {
+		{ "10.0.0.5/32:80", 32, 0 },
+		{ "198.51.100.7:443", 32, 0 },
+		{ "169.254.1.1:80", 32, 0 },
+		{ "[::ffff:0:0/96]", 96, 0 },
+		{ "[::ffff:10.0.0.5]:80", 128, 0 },
+		{ "10.0.0.5:22", 32, 8 },
+		{ "10.0.0.5:443", 32, 8 },
+		{ "10.0.0.5:443/tcp", 32, 16 },
+		{ "10.1.0.5:443/tcp", 32, 8 },
+		{ "10.0.0.0/8:443", 8, 8 },
+		{ "192.168.1.1", 32, 32 },
+		{ "192.168.1.1:443", 32, 32 },
+		{ "a.org", 0, 0 },
+	};
+	const struct policy_facts facts = fixture_facts();
+	size_t i;
+
+	for (i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+		_cleanup_decided_ struct decided d = { .r = 0 };
+		char top[200];
+
+		(void)snprintf(top, sizeof(top), "\"annotations\":{" A "egress.allow\":\"%s\"}", asks[i].asked);
+		if (!decided_make(&d, &facts, policy, NULL, top, NULL, NULL))
+			continue;
+		is_int(d.r, 0, asks[i].asked);
+		if (d.v.grant.n_egress != 1)
+			continue;
+		is_int(d.v.grant.egress[0]->prefix, asks[i].prefix, "is as long as asked");
+		is_int(d.v.grant.egress[0]->scope, asks[i].scope, "and counts as its rule");
+	}
+}
+
+/* Of several ports the one that is granted least counts. */
+static void scope_of_ports(void)
+{
+	static const char policy[] = "\"egress\":{\"allow\":[{\"cidr\":\"0.0.0.0/0\",\"ports\":[80]},"
+				     "{\"cidr\":\"10.0.0.0/8\",\"ports\":[443]},{\"cidr\":\"10.0.0.5\",\"ports\":[22]}]}";
+	static const uint16_t ports[] = { 443, 22, 80 };
+	struct policy_rule q = { .cidr = (char *)"10.0.0.5", .family = AF_INET, .address = { 10, 0, 0, 5 }, .prefix = 32,
+				 .ports = (uint16_t *)ports, .n_ports = 3 };
+	struct error err = ERROR_NULL;
+	struct policy *p = fixture_policy(policy, &err);
+	struct policy_profile profile;
+
+	is_int(policy_profile_get(p, "default", &profile, &err), 0, "a policy by ports");
+	is_int(policy_rules_scope(profile.egress.allow.rules, 3, &q), 0, "three ports");
+	q.n_ports = 2;
+	is_int(policy_rules_scope(profile.egress.allow.rules, 3, &q), 8, "two");
+	q.ports++;
+	q.n_ports = 1;
+	is_int(policy_rules_scope(profile.egress.allow.rules, 3, &q), 32, "one");
+	q.n_ports = 0;
+	is_int(policy_rules_scope(profile.egress.allow.rules, 3, &q), 0, "all, which no rule covers");
+	is_int(profile.egress.allow.rules[1].scope, 8, "a rule of the file is its own");
+	policy_free(p);
+}
+
 static void passthrough(void)
 {
 	const struct policy_facts facts = fixture_facts();
@@ -298,6 +366,8 @@ int main(void)
 		request_row(&requests[i]);
 	messages();
 	verification();
+	scopes();
+	scope_of_ports();
 	passthrough();
 	return TAP_END();
 }

@@ -60,7 +60,9 @@ struct sup_process {
 	struct state_expect expect;
 	struct cgroup cgroup; /* of an exec; n_dirs 0 = none */
 	struct sup_client *client; /* the command that added it, while it is connected */
-	struct ev_source end; /* its pidfd, when tracing is forbidden */
+	struct ev_source end; /* its pidfd: the end of a process whose trace is forbidden or lost */
+	bool headless; /* its first thread has ended and others live on */
+	struct ev_timer look; /* meanwhile */
 	struct ev_timer deadline, drain;
 	bool terminated; /* the deadline's TERM was sent: the next one kills */
 	struct sup_process *next;

@@ -23,6 +23,7 @@ static void process_free(struct sup_process *p)
 	ev_del(&s->loop, &p->end);
 	ev_timer_done(&s->loop, &p->deadline);
 	ev_timer_done(&s->loop, &p->drain);
+	ev_timer_done(&s->loop, &p->look);
 	if (p->pidfd >= 0)
 		(void)close(p->pidfd);
 	/* Empty, or it goes with the container's own. */
@@ -80,7 +81,7 @@ struct sup_process *sup_process_new(struct sup *s, uint32_t number, struct error
 	p->pidfd = -EBADF;
 	p->left_ns = UINT64_MAX;
 	p->end = EV_SOURCE_NULL;
-	p->deadline = p->drain = EV_TIMER_NULL;
+	p->deadline = p->drain = p->look = EV_TIMER_NULL;
 	p->next = s->processes;
 	s->processes = p;
 	s->n_processes++;

@@ -24,31 +24,23 @@
 #include "os/pidfd_watch.h"
 #include "os/procfs.h"
 #include "os/syscalls.h"
+#include "os/threads.h"
 
 #define TRACE_ALWAYS (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT)
+#define LOOK_NS	     UINT64_C(100000000)
 #define OWN_NAME     "agentrun\n"
 
-static int on_pidfd(struct evloop *l, struct ev_source *src, uint32_t events, struct error *err)
+/* Without it: yama ptrace_scope 3, or rootless beside an undumpable process. */
+static int attach(struct sup_process *p, struct error *err)
 {
-	struct sup_process *p = src->arg;
+	uintptr_t options = p->stage < SUP_RUNNING ? PTRACE_O_TRACEEXEC | TRACE_ALWAYS : TRACE_ALWAYS;
 
-	ev_del(l, src);
-	/* Its status is for its parent alone. */
-	return sup_process_ended(p, -1, err);
-}
-
-int sup_seize(struct sup *s, struct sup_process *p, struct error *err)
-{
-	if (ptrace(PTRACE_SEIZE, p->pid, NULL, (void *)(uintptr_t)(PTRACE_O_TRACEEXEC | TRACE_ALWAYS)) == 0) {
-		p->traced = true;
+	p->traced = ptrace(PTRACE_SEIZE, p->pid, NULL, (void *)options) == 0;
+	if (p->traced || errno == EPERM || errno == EACCES)
 		return 0;
-	}
 	if (errno == ESRCH)
 		return error_text(err, -ESRCH, "process %d ended before it could be supervised", p->pid);
-	if (errno != EPERM && errno != EACCES)
-		return error_set(err, -errno, "attach the supervisor to process %d", p->pid);
-	/* yama ptrace_scope 3, or rootless beside an undumpable process. */
-	return ev_add(&s->loop, &p->end, p->pidfd, EPOLLIN, on_pidfd, p, err);
+	return error_set(err, -errno, "attach the supervisor to process %d", p->pid);
 }
 
 static void pass_on(const struct sup_process *p, int request, int sig)
@@ -100,15 +92,20 @@ static bool parent_is_impatient(const struct sup_process *p)
 	return procfs_read(p->sup->proc_fd, path, &name, &ignored) < 0 || strcmp(name, OWN_NAME) != 0;
 }
 
-/* It is about to die; its streams are still open, and nobody has seen anything. */
+/* Its first thread is about to die; the streams are still open, and nobody has seen anything. */
 static int on_exit_stop(struct sup_process *p, struct error *err)
 {
+	struct error ignored;
 	unsigned long status = 0;
+	bool whole = false;
 
-	if (parent_is_impatient(p) && ptrace(PTRACE_GETEVENTMSG, p->pid, NULL, &status) == 0) {
+	if (threads_all_ending(p->sup->proc_fd, p->pid, &whole, &ignored) < 0)
+		whole = false;
+	if (whole && parent_is_impatient(p) && ptrace(PTRACE_GETEVENTMSG, p->pid, NULL, &status) == 0) {
 		p->at_exit_stop = true;
 		return sup_process_ended(p, (int)status, err);
 	}
+	p->headless = !whole;
 	pass_on(p, PTRACE_CONT, 0);
 	return 0;
 }
@@ -129,42 +126,105 @@ static int on_stop(struct sup_process *p, int status, struct error *err)
 	return 0;
 }
 
+static bool is_there(const struct sup_process *p)
+{
+	return sys_pidfd_send_signal(p->pidfd, 0) == 0;
+}
+
+/* A stranger who got the number between our look and our grasp. */
+static void let_go(pid_t pid)
+{
+	int status;
+
+	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) == 0 && waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status))
+		(void)ptrace(PTRACE_DETACH, pid, NULL, NULL);
+}
+
 /* The trace is gone: an execve by another thread than the first ended it. */
 static int seize_again(struct sup *s, struct sup_process *p, struct error *err)
 {
-	int r;
+	int r = -ESRCH;
 
 	p->traced = false;
-	r = sup_seize(s, p, err);
+	if (is_there(p))
+		r = attach(p, err);
+	/* The number was ours only if the descriptor's process still is there. */
+	if (p->traced && !is_there(p)) {
+		let_go(p->pid);
+		p->traced = false;
+		r = -ESRCH;
+	}
 	if (r == -ESRCH)
 		return sup_process_ended(p, -1, err);
-	if (r == 0 && p->traced && p->stage == SUP_RUNNING)
-		(void)ptrace(PTRACE_SETOPTIONS, p->pid, NULL, (void *)(uintptr_t)TRACE_ALWAYS);
+	p->headless = false;
 	return r;
 }
 
-/* The exit is looked at, not taken: that would show it to the real parent. */
+/*
+ * One event: whatever comes after it brings a SIGCHLD of its own. The exit is looked at, not
+ * taken: that would show it to the real parent.
+ */
 static int reap_one(struct sup *s, struct sup_process *p, struct error *err)
 {
-	for (;;) {
-		siginfo_t info = { 0 };
-		int status, r;
+	siginfo_t info = { 0 };
+	int status;
 
-		if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) < 0)
-			return errno == ECHILD ? seize_again(s, p, err) :
-						 error_set(err, -errno, "wait for process %d", p->pid);
-		if (info.si_pid == 0)
-			return 0;
-		if (info.si_code == CLD_EXITED)
-			return sup_process_ended(p, (info.si_status & 0xff) << 8, err);
-		if (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED)
-			return sup_process_ended(p, info.si_status | (info.si_code == CLD_DUMPED ? 0x80 : 0), err);
-		if (waitpid(p->pid, &status, __WALL | WNOHANG) != p->pid || !WIFSTOPPED(status))
-			return 0;
-		r = on_stop(p, status, err);
-		if (r < 0)
-			return r;
-	}
+	if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) < 0)
+		return errno == ECHILD ? seize_again(s, p, err) : error_set(err, -errno, "wait for process %d", p->pid);
+	if (info.si_pid == 0)
+		return 0;
+	if (info.si_code == CLD_EXITED)
+		return sup_process_ended(p, (info.si_status & 0xff) << 8, err);
+	if (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED)
+		return sup_process_ended(p, info.si_status | (info.si_code == CLD_DUMPED ? 0x80 : 0), err);
+	if (waitpid(p->pid, &status, __WALL | WNOHANG) != p->pid || !WIFSTOPPED(status))
+		return 0;
+	return on_stop(p, status, err);
+}
+
+static int on_look(struct evloop *l, struct ev_timer *t, struct error *err)
+{
+	struct sup_process *p = t->arg;
+	int r = p->traced && p->stage < SUP_DRAINING ? reap_one(p->sup, p, err) : 0;
+
+	if (r < 0 || !p->headless || p->stage >= SUP_DRAINING)
+		return r;
+	return ev_timer_at(t, ev_now(CLOCK_BOOTTIME) + LOOK_NS, err);
+}
+
+/*
+ * Not the end of the process, and maybe that of the trace, of which nothing would tell: an execve by
+ * another thread takes the number over without us. So it is looked after until then.
+ */
+static int watch_headless(struct sup_process *p, struct error *err)
+{
+	int r = 0;
+
+	if (!p->headless || p->stage >= SUP_DRAINING || p->look.armed)
+		return 0;
+	if (p->look.source.fd < 0)
+		r = ev_timer_init(&p->sup->loop, &p->look, CLOCK_BOOTTIME, on_look, p, err);
+	return r < 0 ? r : ev_timer_at(&p->look, ev_now(CLOCK_BOOTTIME) + LOOK_NS, err);
+}
+
+/* The whole process is dead: the last word where the trace was forbidden or lost. */
+static int on_pidfd(struct evloop *l, struct ev_source *src, uint32_t events, struct error *err)
+{
+	struct sup_process *p = src->arg;
+	int r = 0;
+
+	ev_del(l, src);
+	if (p->traced && p->stage < SUP_DRAINING)
+		r = reap_one(p->sup, p, err);
+	/* Its status is for its parent alone. */
+	return r == 0 && p->stage < SUP_DRAINING ? sup_process_ended(p, -1, err) : r;
+}
+
+int sup_seize(struct sup *s, struct sup_process *p, struct error *err)
+{
+	int r = attach(p, err);
+
+	return r < 0 ? r : ev_add(&s->loop, &p->end, p->pidfd, EPOLLIN, on_pidfd, p, err);
 }
 
 int sup_reap(struct sup *s, struct error *err)
@@ -177,17 +237,27 @@ int sup_reap(struct sup *s, struct error *err)
 		sup_tty_reap(p);
 		if (p->pid > 0 && p->traced && p->stage < SUP_DRAINING)
 			r = reap_one(s, p, err);
+		if (r == 0)
+			r = watch_headless(p, err);
 	}
 	return r;
 }
 
 void sup_release(struct sup_process *p)
 {
+	struct error ignored = ERROR_NULL;
+	bool let_off = p->traced && p->at_exit_stop && ptrace(PTRACE_DETACH, p->pid, NULL, NULL) == 0;
 	int status;
 
 	/* A kill may have woken it from its stop: then it is reaped as any other. */
-	if (p->traced && (!p->at_exit_stop || ptrace(PTRACE_DETACH, p->pid, NULL, NULL) < 0))
+	if (p->traced && !let_off)
 		(void)waitpid(p->pid, &status, __WALL);
+	if (let_off) {
+		/* It is dying and this changes nothing; a thread that we had overlooked does not get away. */
+		(void)sys_pidfd_send_signal(p->pidfd, SIGKILL);
+		if (p->number == 0)
+			(void)cgroup_kill(&p->sup->cgroup, &ignored);
+	}
 	p->traced = false;
 	p->stage = SUP_GONE;
 }

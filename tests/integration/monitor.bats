@@ -419,3 +419,86 @@ nobody_left() {
 	done
 	grep -q got "$T/background.out"
 }
+
+# tricks MODE [N]: the container runs thread-tricks.
+tricks() {
+	cp "$(dirname "$AGENTRUN")/tests/integration/helpers/thread-tricks" "$ROOTFS/bin/thread-tricks"
+	args thread-tricks "$@"
+}
+
+@test "threads: the end of the first one alone is not the container's" {
+	time_policy 2s off 0s
+	tricks leader-exits
+	start_detached
+	sleep 1
+	kill -0 "$(supervisor)"
+	kill -0 "$(monitor)"
+	[ ! -e "$ROOT/$ID/exit.json" ]
+	sleep 2
+	nobody_left
+	exit_is '.reason == "deadline"'
+}
+
+@test "threads: nor for an engine that polls a pidfd" {
+	time_policy 2s off 0s
+	tricks leader-exits
+	mkfifo "$T/hold"
+	# shellcheck disable=SC2086
+	BUNDLE=$BUNDLE python3 "$BATS_TEST_DIRNAME/helpers/pidfd_holder.py" "$T/pid" \
+		"$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" "$ID" <"$T/hold" >"$T/engine.out" 3>&- &
+	local engine=$!
+	exec 7>"$T/hold"
+	wait_for 10 test -s "$T/engine.out"
+	sleep 1
+	kill -0 "$(supervisor)"
+	[ ! -e "$ROOT/$ID/exit.json" ]
+	sleep 2
+	nobody_left
+	exit_is '.reason == "deadline"'
+	exec 7>&-
+	wait "$engine"
+}
+
+@test "threads: an engine that polls a pidfd sees the status of a process with many" {
+	tricks group-exit 20
+	# shellcheck disable=SC2086
+	BUNDLE=$BUNDLE PID_FILE=$T/pid python3 "$BATS_TEST_DIRNAME/helpers/pidfd_engine.py" 10 7 0 \
+		"$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" "$ID" 3>&-
+}
+
+@test "threads: an execve by another than the first neither frees the container nor hides its end" {
+	local mode s
+	for mode in thread-execs late-exec; do
+		tricks "$mode"
+		start_detached
+		sleep 2.5
+		[ "$(cat "/proc/$(rt state "$ID" | jq .pid)/comm")" = sleep ]
+		kill -KILL "$(supervisor)"
+		ends_within 1500
+		nobody_left
+		call delete "$ID"
+		works
+
+		start_detached
+		sleep 2.5
+		s=$(supervisor)
+		call kill "$ID" KILL
+		works
+		exit_is '.reason == "signal" and .signal == 9 or .reason == "unknown"'
+		for ((i = 0; i < 60; i++)); do
+			[ -e "/proc/$s/exe" ] || break
+			sleep 0.05
+		done
+		[ ! -e "/proc/$s/exe" ]
+		call delete "$ID"
+		works
+	done
+}
+
+@test "threads: a flood of signals does not hold up the clock" {
+	time_policy 2s off 0s
+	tricks flood
+	start_detached
+	ends_within 5000
+	exit_is '.reason == "deadline"'
+}

@@ -34,13 +34,14 @@
 #error "the filter knows x86_64 and aarch64"
 #endif
 
-#define SECOND_ARGUMENT (offsetof(struct seccomp_data, args) + sizeof(uint64_t)) /* its low half */
-#define FORM_LENGTH	5
+/* The low half: both architectures are little-endian. */
+#define ARGUMENT(n) ((unsigned)(offsetof(struct seccomp_data, args) + (unsigned)(n) * sizeof(uint64_t)))
+#define FORM_LENGTH 5
 
 static void put_form(struct sock_filter *code, const struct lockdown_form *f, bool last)
 {
 	code[0] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)f->call, 0, FORM_LENGTH - 1);
-	code[1] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, SECOND_ARGUMENT);
+	code[1] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARGUMENT(f->index));
 	code[2] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, f->argument, 0, 1);
 	code[3] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	code[4] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));

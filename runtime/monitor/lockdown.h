@@ -10,14 +10,14 @@
 #include "util/error.h"
 
 #define LOCKDOWN_CALLS_MAX 128
-#define LOCKDOWN_FORMS_MAX 8
+#define LOCKDOWN_FORMS_MAX 24
 
 /*
- * A call of which only some forms are allowed, by its second argument: one entry each, together.
- * Others get the error of the last.
+ * A call of which only some forms are allowed, by one of its arguments (a 32-bit one, counted from
+ * 0): one entry each, together. Others get the error of the last.
  */
 struct lockdown_form {
-	int call;
+	int call, index;
 	uint32_t argument;
 	int otherwise; /* errno */
 };

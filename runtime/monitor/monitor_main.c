@@ -219,6 +219,8 @@ int main(void)
 
 	/* A stream that nobody reads any more is a result, not an end. */
 	(void)signal(SIGPIPE, SIG_IGN);
+	/* So is a log that has its full size. */
+	(void)signal(SIGXFSZ, SIG_IGN);
 	(void)umask(077);
 	(void)fd_set_cloexec(LINK_FD, 1);
 	(void)fd_set_cloexec(DIR_FD, 1);

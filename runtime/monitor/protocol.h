@@ -32,7 +32,7 @@ enum link_peer {
 };
 
 enum link_type {
-	LINK_SETUP = 1, /* fds: the state folder, whose record names the cgroup, and the conversation with the monitor */
+	LINK_SETUP = 1, /* fds: the state folder, whose record names the cgroup; the conversation with the monitor; its pidfd */
 	LINK_CONTAINER, /* pid, fds: its pidfd and its network namespace */
 	LINK_COMMIT, /* the container outlives its creator */
 	LINK_START, /* look at init at its execve, and start the clock */

@@ -239,6 +239,9 @@ int relay_tty_start(struct relay_tty *t, struct evloop *loop, const struct relay
 	t->out.data = malloc(RELAY_TTY_CHUNK);
 	t->in.data = malloc(RELAY_TTY_CHUNK);
 	r = t->out.data && t->in.data ? tty_mirror_init(&t->mirror, t->outer, err) : error_oom(err);
+	/* The engine has hung up already: a session that is over, and no fault of ours. */
+	if (r == -EIO)
+		return tty_end(t, RELAY_END_ENGINE, err);
 	if (r == 0)
 		r = ev_timer_init(loop, &t->look, CLOCK_MONOTONIC, on_look, t, err);
 	if (r == 0)

@@ -86,6 +86,7 @@ int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, struct error *
 	_cleanup_close_ int theirs = -EBADF;
 	_cleanup_close_ int to_monitor = -EBADF;
 	_cleanup_close_ int to_supervisor = -EBADF;
+	_cleanup_close_ int monitor_fd = -EBADF;
 	struct link_msg msg = { .type = LINK_SETUP };
 	struct program supervisor, monitor;
 	int socks[2];
@@ -112,11 +113,13 @@ int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, struct error *
 		r = spawn(&supervisor, &s->ref.pid, err);
 	if (r < 0)
 		return r;
+	/* Our children, which nobody else can have reaped. */
 	s->ref.fd = sys_pidfd_open(s->ref.pid, 0);
-	if (s->ref.fd < 0)
-		return error_set(err, -errno, "open a descriptor of %s", SUPERVISOR_PROGRAM);
+	monitor_fd = sys_pidfd_open(s->monitor, 0);
+	if (s->ref.fd < 0 || monitor_fd < 0)
+		return error_set(err, -errno, "open descriptors of %s and %s", SUPERVISOR_PROGRAM, MONITOR_PROGRAM);
 	r = pidref_fill(proc_fd, &s->ref, err);
-	return r < 0 ? r : link_send(&s->link, &msg, (int[]){ dir_fd, to_monitor }, 2, err);
+	return r < 0 ? r : link_send(&s->link, &msg, (int[]){ dir_fd, to_monitor, monitor_fd }, 3, err);
 }
 
 int supervise_hand_over(struct supervise *s, const struct pidref *init, int netns_fd, struct error *err)

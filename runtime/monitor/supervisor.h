@@ -77,7 +77,8 @@ struct sup {
 	struct ev_source creator_source, monitor_source, listen_source, signal_source;
 	struct sup_client *clients;
 	size_t n_clients;
-	bool committed, monitor_ready, container_known, ending, killed;
+	int monitor_fd; /* its pidfd */
+	bool committed, monitor_ready, ending, end_sent;
 	struct sup_process *init, *processes; /* init is the last of the list */
 	size_t n_processes;
 	uint32_t last_number;
@@ -86,6 +87,8 @@ struct sup {
 	/* the audit log; -EBADF: none is kept */
 	int log_dir, log_index;
 	char log_name[AUDIT_NAME_SIZE];
+	struct audit_head log_head; /* as it was told last */
+	bool log_closed;
 	const char *root; /* of the state folders */
 	struct link_ring ring; /* cgroup 0 = none */
 	struct ev_timer end_timer;
@@ -126,7 +129,17 @@ void sup_client_done(struct sup_client *c);
 void sup_client_answer(struct sup_process *p, const struct error *e);
 
 /* supervisor_monitor.c */
-int sup_monitor_meet(struct sup *s, int *fd, struct error *err);
+int sup_monitor_meet(struct sup *s, int *fd, int *pidfd, struct error *err);
+/*
+ * A message to the monitor. One that does not take it is lost: it is ended, the container with it, and
+ * -EPIPE says so, which is no reason to end the loop.
+ */
+int sup_monitor_send(struct sup *s, struct link_msg *msg, const int *fds, size_t n, struct error *err);
+/* The same where nothing hangs on it, and nothing when there is none. */
+void sup_monitor_tell(struct sup *s, struct link_msg *msg);
+void sup_monitor_kill(struct sup *s);
+/* The last step: a monitor may still deliver what an engine has not read, but not for ever. */
+void sup_monitor_outlast(struct sup *s);
 /* supervisor_tty.c: the helper of a terminal, fds: the master inside, the slave outside; adds its socket. */
 int sup_tty_start(struct sup_process *p, struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err);
 void sup_tty_reap(struct sup_process *p);
@@ -138,12 +151,11 @@ int sup_monitor_adopt(struct sup *s, pid_t pid, int netns_fd, struct error *err)
 /* supervisor_log.c: what of the audit log needs privilege */
 int sup_log_open(struct sup *s, bool rootless, struct error *err);
 int sup_log_next(struct sup *s, uint32_t part, struct error *err);
-void sup_log_head(struct sup *s, const struct audit_head *head, bool closed);
+/* False: it takes back what was said before. */
+bool sup_log_head(struct sup *s, const struct audit_head *head, bool closed);
 /* The monitor is gone: its loss is recorded without it. */
 void sup_log_lost(struct sup *s, const char *why);
 /* At the execve of a process that the exec audit must have seen. */
 int sup_log_prove(struct sup *s, struct error *err);
 /* At the very end: rings and old logs. */
 void sup_log_tidy(struct sup *s);
-/* Passes a message on to the monitor, if it is there. */
-void sup_monitor_tell(struct sup *s, struct link_msg *msg);

@@ -19,7 +19,6 @@ void sup_kill_container(struct sup *s, enum exit_reason reason, const char *why)
 {
 	struct error err = ERROR_NULL;
 
-	s->killed = true;
 	if (s->init && s->init->reason == EXIT_REASON_UNKNOWN && s->init->stage < SUP_DRAINING) {
 		s->init->reason = reason;
 		(void)snprintf(s->why, sizeof(s->why), "%s", why);

@@ -18,7 +18,7 @@
 static int hand_over(struct sup *s, int *fd, struct error *err)
 {
 	struct link_msg msg = { .type = LINK_LOG };
-	int r = link_send(&s->monitor, &msg, fd, 1, err);
+	int r = sup_monitor_send(s, &msg, fd, 1, err);
 
 	(void)close(take_fd(fd));
 	return r;
@@ -49,15 +49,24 @@ int sup_log_next(struct sup *s, uint32_t part, struct error *err)
 		log_warningf("audit log: %s", why.text);
 		return 0;
 	}
-	return hand_over(s, &fd, err);
+	/* A monitor that is lost by this has ended the container already. */
+	(void)hand_over(s, &fd, &why);
+	return 0;
 }
 
-void sup_log_head(struct sup *s, const struct audit_head *head, bool closed)
+bool sup_log_head(struct sup *s, const struct audit_head *head, bool closed)
 {
 	struct error err = ERROR_NULL;
 
+	/* The log only grows: what the index said once stays true. */
+	if (head->records < s->log_head.records || head->part < s->log_head.part || s->log_closed)
+		return false;
+	s->log_head = *head;
+	s->log_closed = closed;
+
 	if (s->log_dir >= 0 && audit_index_write(s->log_dir, s->log_index, s->log_name, head, closed, &err) < 0)
 		log_warningf("audit log: %s", err.text);
+	return true;
 }
 
 void sup_log_lost(struct sup *s, const char *why)

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,7 +55,7 @@ static int on_setup(struct sup *s, int fds[LINK_FDS_MAX], struct error *err)
 	if (r < 0)
 		return r;
 	s->root = arena_strdup(&s->record->arena, config->root);
-	r = s->root ? sup_monitor_meet(s, &fds[1], err) : error_oom(err);
+	r = s->root ? sup_monitor_meet(s, &fds[1], &fds[2], err) : error_oom(err);
 	if (r == 0 && config->audit.enabled)
 		r = sup_log_open(s, config->rootless, err);
 	(void)monitor_config_free(config);
@@ -159,8 +160,15 @@ static int watch_signals(struct sup *s, struct error *err)
 
 static int set_up(struct sup *s, struct error *err)
 {
+	struct rlimit files;
 	int r;
 
+	/* Three descriptors for each command that runs. */
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return error_set(err, -errno, "read the limit on open files");
+	files.rlim_cur = files.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &files) < 0)
+		return error_set(err, -errno, "raise the limit on open files");
 	(void)setsid();
 	(void)umask(077);
 	if (chdir("/") < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
@@ -186,6 +194,8 @@ static void wind_up(struct sup *s)
 		sup_kill_container(s, EXIT_REASON_POLICY, "the supervisor ended");
 	if (s->monitor.fd >= 0)
 		(void)close(take_fd(&s->monitor.fd));
+	if (!s->end_sent)
+		sup_monitor_kill(s);
 	/* Who waits for our end waits for this: nothing of ours is written to the folder any more. */
 	if (s->dir_fd >= 0)
 		(void)unlinkat(s->dir_fd, LINK_CONTROL_FILE, 0);
@@ -200,6 +210,7 @@ int main(void)
 	struct sup s = {
 		.proc_fd = -EBADF,
 		.dir_fd = -EBADF,
+		.monitor_fd = -EBADF,
 		.log_dir = -EBADF,
 		.log_index = -EBADF,
 		.creator = { .fd = CREATOR_FD, .self = LINK_SUPERVISOR, .peer = LINK_CREATOR },
@@ -220,5 +231,6 @@ int main(void)
 		link_send_error(&s.creator, LINK_ERROR, 0, &err);
 	wind_up(&s);
 	sup_log_tidy(&s);
+	sup_monitor_outlast(&s);
 	return r < 0;
 }

@@ -42,7 +42,8 @@ static bool is_over(const struct sup_process *p)
 
 	if (p->stage != SUP_GONE || p->number == 0)
 		return false;
-	return cgroup_pids(&p->cgroup, &pids, &n, &ignored) < 0 || n == 0;
+	/* A folder that cannot be read is no empty one: its time goes on. */
+	return cgroup_pids(&p->cgroup, &pids, &n, &ignored) == 0 && n == 0;
 }
 
 /* Commands that have ended with all that they had started. */
@@ -206,32 +207,34 @@ int sup_process_ended(struct sup_process *p, int status, struct error *err)
 	}
 	if (s->monitor.fd < 0 || !concerns_monitor(p))
 		return sup_process_drained(p, err);
-	r = link_send(&s->monitor, &drain, NULL, 0, err);
+	r = sup_monitor_send(s, &drain, NULL, 0, &gone);
 	if (r == 0)
-		r = ev_timer_init(&s->loop, &p->drain, CLOCK_BOOTTIME, on_drain_timeout, p, err);
-	return r < 0 ? r : ev_timer_at(&p->drain, ev_now(CLOCK_BOOTTIME) + SUP_DRAIN_NS, err);
+		r = ev_timer_init(&s->loop, &p->drain, CLOCK_BOOTTIME, on_drain_timeout, p, &gone);
+	if (r == 0)
+		r = ev_timer_at(&p->drain, ev_now(CLOCK_BOOTTIME) + SUP_DRAIN_NS, &gone);
+	/* Nobody to wait for, or no means to: the exit is recorded and shown all the same. */
+	return r < 0 ? sup_process_drained(p, err) : 0;
 }
 
 static int on_end_timeout(struct evloop *l, struct ev_timer *t, struct error *err)
 {
+	sup_monitor_kill(t->arg);
 	evloop_stop(l);
 	return 0;
 }
 
 int sup_finish(struct sup *s, struct error *err)
 {
+	struct link_msg end = { .type = LINK_END };
+	struct error gone;
 	int r;
 
 	s->ending = true;
-	if (s->monitor.fd < 0) {
+	if (sup_monitor_send(s, &end, NULL, 0, &gone) < 0) {
 		evloop_stop(&s->loop);
 		return 0;
 	}
-	r = link_send_type(&s->monitor, LINK_END, 0, err);
-	if (r < 0) {
-		evloop_stop(&s->loop);
-		return r;
-	}
+	s->end_sent = true;
 	r = ev_timer_init(&s->loop, &s->end_timer, CLOCK_BOOTTIME, on_end_timeout, s, err);
 	return r < 0 ? r : ev_timer_at(&s->end_timer, ev_now(CLOCK_BOOTTIME) + SUP_END_NS, err);
 }

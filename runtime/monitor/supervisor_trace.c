@@ -68,9 +68,13 @@ static int prove(struct sup_process *p, struct error *err)
 	(void)ptrace(PTRACE_SETOPTIONS, p->pid, NULL, (void *)(uintptr_t)TRACE_ALWAYS);
 	p->stage = SUP_RUNNING;
 	p->started_ns = ev_now(CLOCK_BOOTTIME);
-	r = sup_clock_start(p, err);
-	if (r < 0)
-		return r;
+	r = sup_clock_start(p, &found);
+	if (r < 0) {
+		/* Nothing runs without its clock. */
+		sup_kill_process(p, EXIT_REASON_POLICY);
+		sup_client_answer(p, &found);
+		return 0;
+	}
 	sup_monitor_tell(s, &born);
 	sup_client_answer(p, NULL);
 	pass_on(p, PTRACE_CONT, 0);

@@ -1,0 +1,125 @@
+/*
+ * What the monitor can still do once it reads from inside a container, tried in a process
+ * under its very filter: above all, nothing to the log but append.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "audit/audit.h"
+#include "monitor/monitor.h"
+#include "tap.h"
+
+#ifndef RWF_NOAPPEND
+#define RWF_NOAPPEND 0x20 /* Linux 6.9 */
+#endif
+
+struct tried {
+	int locked, append, getfl, setfl, pwritev, pwritev_nowait, noappend, unix_socket, inet_socket, done;
+	struct rlimit file;
+};
+
+static int result(long r)
+{
+	return r < 0 ? -errno : 0;
+}
+
+static void try_all(struct tried *t, int log)
+{
+	struct monitor_config config = { .rootless = true };
+	struct monitor m = { .config = &config };
+	struct error err = ERROR_NULL;
+	struct iovec v = { .iov_base = (char[]){ "x" }, .iov_len = 1 };
+	int p[2];
+
+	if (pipe(p) < 0)
+		return;
+	t->locked = monitor_lockdown(&m, &err);
+	t->append = result(write(log, "more\n", 5));
+	t->getfl = result(fcntl(log, F_GETFL));
+	t->setfl = result(fcntl(log, F_SETFL, 0));
+	t->pwritev = result(pwritev2(log, &v, 1, -1, 0));
+	t->noappend = result(pwritev2(log, &v, 1, 0, RWF_NOAPPEND));
+	t->pwritev_nowait = result(pwritev2(p[1], &v, 1, -1, RWF_NOWAIT));
+	t->unix_socket = result(socket(AF_UNIX, SOCK_STREAM, 0));
+	t->inet_socket = result(socket(AF_INET, SOCK_DGRAM, 0));
+	t->done = 1;
+}
+
+/* The filter kills: what is tried last must be in a process of its own. */
+static int killed_by(void (*fn)(int log), int log)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0) {
+		struct monitor_config config = { .rootless = true };
+		struct monitor m = { .config = &config };
+		struct error err = ERROR_NULL;
+
+		if (monitor_lockdown(&m, &err) < 0)
+			_exit(1);
+		fn(log);
+		_exit(2);
+	}
+	(void)waitpid(pid, &status, 0);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
+}
+
+static void write_over(int log)
+{
+	(void)!pwrite(log, "X", 1, 0);
+}
+
+static void cut(int log)
+{
+	(void)!ftruncate(log, 0);
+}
+
+static void open_it(int log)
+{
+	char path[40];
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", log);
+	(void)!open(path, O_WRONLY);
+}
+
+int main(void)
+{
+	char name[] = "/tmp/test-lockdown-XXXXXX", text[64] = "";
+	int fd = mkstemp(name), log = open(name, O_WRONLY | O_APPEND), status = -1;
+	struct tried *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+
+	TAP_BEGIN();
+	(void)unlink(name);
+	if (!ok(fd >= 0 && log >= 0 && t != MAP_FAILED && write(log, "first\n", 6) == 6, "a log"))
+		return TAP_END();
+	pid = fork();
+	if (pid == 0) {
+		try_all(t, log);
+		_exit(0);
+	}
+	(void)waitpid(pid, &status, 0);
+	ok(t->done && status == 0, "lives on (status %x)", (unsigned)status);
+	is_int(t->locked, 0, "locked down");
+	is_int(t->append, 0, "it can append");
+	is_int(t->getfl, 0, "and look at the flags");
+	is_int(t->setfl, -EPERM, "it cannot take O_APPEND off");
+	is_int(t->pwritev, 0, "appending with pwritev2");
+	is_int(t->noappend, -EPERM, "not elsewhere than at the end");
+	is_int(t->pwritev_nowait, 0, "the relay's way of writing");
+	is_int(t->unix_socket, -EPERM, "no unix socket");
+	is_int(t->inet_socket, 0, "a socket of the container's network");
+	is_int(killed_by(write_over, log), SIGSYS, "pwrite kills it");
+	is_int(killed_by(cut, log), SIGSYS, "so does ftruncate");
+	is_int(killed_by(open_it, log), SIGSYS, "and opening the file anew");
+	ok(pread(fd, text, sizeof(text) - 1, 0) > 0 && strncmp(text, "first\nmore\n", 11) == 0, "the log only grew: %s", text);
+	return TAP_END();
+}

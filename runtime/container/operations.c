@@ -23,6 +23,8 @@
 #include "util/log.h"
 #include "util/str.h"
 
+#define START_TIMEOUT_MS 10000
+
 /* Conversation with the waiting init over its gate. */
 static int gate_start(const struct container_handle *h, const char **ret_how, struct error *err)
 {
@@ -41,16 +43,42 @@ static int gate_start(const struct container_handle *h, const char **ret_how, st
 	return r;
 }
 
+/*
+ * The container as it is once no other start works on it: the loser of two must see it running, and
+ * not take the winner's start for a failed one of its own.
+ */
+static int open_alone(const struct container_env *env, const char *id, struct container_handle *h, int *ret_lock,
+		      struct error *err)
+{
+	int r;
+
+	r = handle_open(env, id, h, err);
+	if (r < 0)
+		return r;
+	r = state_dir_lock(h->dir_fd, START_TIMEOUT_MS, ret_lock, err);
+	if (r == STATE_E_BUSY)
+		return error_text(err, -EBUSY, "start container %s: another command has been at work on it for %d s", id,
+				  START_TIMEOUT_MS / 1000);
+	if (r == STATE_E_NOT_FOUND)
+		return error_text(err, -ENOENT, "container does not exist");
+	if (r < 0)
+		return r;
+	handle_done(h);
+	*h = HANDLE_NULL;
+	return handle_open(env, id, h, err);
+}
+
 int container_start(const struct container_env *env, const char *id, struct error *err)
 {
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
+	_cleanup_close_ int lock_fd = -EBADF;
 	_cleanup_spec_ struct spec *spec = NULL;
 	_cleanup_notify_ struct notify notify = NOTIFY_NULL;
 	struct error cleanup = ERROR_NULL;
 	const char *how = NULL;
 	int r;
 
-	r = handle_open(env, id, &h, err);
+	r = open_alone(env, id, &h, &lock_fd, err);
 	if (r < 0)
 		return r;
 	r = lifecycle_check(OP_START, &h.view, err);

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "os/libexec.h"
@@ -24,6 +25,7 @@
 #define WHO		   "the container's supervisor"
 /* It may have to write a last record and close the log. */
 #define END_TIMEOUT_MS 10000
+#define TELL_TIMEOUT_S 2
 
 /* What a program is given: descriptors from 3 on, and /dev/null for the first three. */
 struct program {
@@ -181,6 +183,7 @@ int supervise_ask(struct link *l, struct link_msg *msg, const int *fds, size_t n
 
 int supervise_tell(int dir_fd, struct link_msg *msg, struct link_msg *ret, struct error *err)
 {
+	const struct timeval limit = { .tv_sec = TELL_TIMEOUT_S };
 	struct link l = LINK_NULL;
 	struct link_msg answer;
 	int fds[LINK_FDS_MAX];
@@ -189,6 +192,13 @@ int supervise_tell(int dir_fd, struct link_msg *msg, struct link_msg *ret, struc
 	r = supervise_open(dir_fd, &l, err);
 	if (r < 0)
 		return r;
+	/* Its answer waits for nobody but itself; a kill does not wait for a supervisor that is stuck. */
+	if (setsockopt(l.fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) < 0 ||
+	    setsockopt(l.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0) {
+		r = error_set(err, -errno, "limit the wait for %s", WHO);
+		supervise_close(&l);
+		return r;
+	}
 	r = supervise_ask(&l, msg, NULL, 0, ret ? ret : &answer, fds, err);
 	if (r == 0)
 		link_close_fds(fds);

@@ -503,3 +503,76 @@ tricks() {
 	ends_within 5000
 	exit_is '.reason == "deadline"'
 }
+
+# starts_at_once: several starts of one created container at the same time; the exit codes in $T/codes.
+starts_at_once() {
+	local i
+	: >"$T/codes"
+	for i in 1 2 3 4; do
+		(
+			code=0
+			rt start "$ID" 3>&- >/dev/null 2>>"$T/refusals" || code=$?
+			echo "$code" >>"$T/codes"
+		) &
+	done
+	wait
+}
+
+@test "of several starts at once one wins, and the others do no harm" {
+	local round flags
+	args sleep 300
+	for flags in "" "--profile passthrough"; do
+		AGENTRUN_FLAGS=$flags
+		for round in 1 2 3 4 5 6; do
+			call create --bundle "$BUNDLE" "$ID"
+			works
+			starts_at_once
+			[ "$(grep -c '^0$' "$T/codes")" -eq 1 ]
+			sleep 0.2
+			[ "$(rt state "$ID" | jq -r .status)" = running ]
+			call delete --force "$ID"
+			works
+		done
+	done
+	grep -q 'cannot start an already running container' "$T/refusals"
+}
+
+@test "a supervisor that does not answer does not hold up a kill" {
+	args sleep 300
+	start_detached
+	local s begin
+	s=$(supervisor)
+	kill -STOP "$s"
+	begin=$(now_ms)
+	call kill "$ID" KILL
+	works
+	[ $(($(now_ms) - begin)) -lt 5000 ]
+	kill -CONT "$s"
+	ends_within 3000
+}
+
+@test "an engine that hangs up its terminal at once ends the command, not the container" {
+	local i
+	args sleep 300
+	start_detached
+	for i in 1 2 3 4 5 6 7 8; do
+		python3 - "$T/console$i" <<-'END' 3>&- &
+			import socket, sys
+			listener = socket.socket(socket.AF_UNIX)
+			listener.bind(sys.argv[1])
+			listener.listen(1)
+			connection, _ = listener.accept()
+			_, fds, _, _ = socket.recv_fds(connection, 4096, 4)
+			import os
+			for fd in fds:
+			    os.close(fd)
+		END
+		wait_for 5 test -S "$T/console$i"
+		rt exec --detach --tty --console-socket "$T/console$i" "$ID" sleep 200 3>&- >/dev/null 2>&1 || true
+	done
+	sleep 0.5
+	[ "$(rt state "$ID" | jq -r .status)" = running ]
+	kill -0 "$(monitor)"
+	call exec "$ID" echo alive
+	works alive
+}

@@ -65,7 +65,7 @@ int create_egress(struct create *c, struct error *err)
 			fd = open(c->cgroup.dirs[i].path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return error_text(err, -EOPNOTSUPP,
-				  "egress: the container is in no cgroup v2 hierarchy, which the rules need: mount one (cgroup2) below /sys/fs/cgroup, or name \"none\" in the policy's egress.accept");
+				  "egress: the container is in no cgroup v2 hierarchy, which the rules need: mount one (cgroup2) below /sys/fs/cgroup");
 	r = egress_check_descriptors(c->listen_fds + c->opt->preserve_fds, err);
 	return r < 0 ? r : egress_deny(fd, shares_host_network(c) ? EGRESS_F_HOST_NETNS : 0, err);
 }

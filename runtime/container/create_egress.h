@@ -6,12 +6,6 @@
 #include "container/create.h"
 #include "monitor/monitor_config.h"
 
-/* Whether a policy wants it; accept "none" says that it need not be. */
-static inline bool egress_wanted(const struct policy_profile *p)
-{
-	return !p->passthrough && !(p->egress.accept.n & POLICY_ACCEPT_NONE);
-}
-
 /* Puts deny-all on the container's empty cgroup. */
 int create_egress(struct create *c, struct error *err);
 /* The part of monitor.json; *ret_resolv_conf is malloc'ed and pointed to from config. */

@@ -125,6 +125,7 @@ static int narrow(struct create *c, struct error *err)
 		.bundle_fd = c->bundle_fd,
 		.id = c->opt->id,
 		.rootless = c->rootless,
+		.host_root = geteuid() == 0 && !c->in_userns,
 		.no_pivot = c->opt->no_pivot,
 	};
 

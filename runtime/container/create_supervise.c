@@ -52,8 +52,8 @@ static int write_config(struct create *c, struct error *err)
 		.policy_file = (char *)p->policy_file,
 		.policy_hash = c->guard.policy_hash[0] ? c->guard.policy_hash : NULL,
 		.rootless = c->rootless || c->in_userns,
-		.audit = { .enabled = !(p->audit.accept.n & POLICY_ACCEPT_NONE),
-			   .exec = p->audit.exec.n && !(p->audit.accept.n & POLICY_ACCEPT_NONE),
+		.audit = { .enabled = true,
+			   .exec = grant->exec_audit,
 			   .output_max = grant->audit_output,
 			   .stop = p->audit.on_failure.n == POLICY_STOP,
 			   .redact = p->audit.redact.list },
@@ -61,44 +61,29 @@ static int write_config(struct create *c, struct error *err)
 	_cleanup_free_ char *resolv_conf = NULL;
 	int r = 0;
 
-	if (egress_wanted(p))
+	if (grant->egress_on)
 		r = create_egress_config(c, &config, &resolv_conf, err);
 	if (r == 0)
 		r = copy_decisions(&c->guard.verdict, &c->guard.arena, &config.decisions, err);
 	return r < 0 ? r : monitor_config_write(c->dir_fd, &config, err);
 }
 
-/* BPF on cgroups is the host's root's: nothing weaker takes its place without a word of the policy. */
-static int check_rights(const struct create *c, struct error *err)
-{
-	const struct policy_profile *p = &c->guard.profile;
-	bool egress = egress_wanted(p);
-	bool audit = !p->passthrough && p->monitored && p->audit.exec.n && !(p->audit.accept.n & POLICY_ACCEPT_NONE);
-
-	if (!(c->rootless || c->in_userns) || !(egress || audit))
-		return 0;
-	return error_text(err, -EPERM,
-			  "policy: %s cannot be put in force without the rights of the host's root: name \"none\" in profiles.%s.%s.accept of %s, or use the profile passthrough",
-			  egress ? "egress" : "the record of executed programs", p->name, egress ? "egress" : "audit",
-			  p->policy_file);
-}
-
 int create_supervise(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 	const struct policy_grant *grant = &c->guard.verdict.grant;
-	int r;
+	int r = 0;
 
 	/* The sandbox has nobody beside it, and no way out. */
-	r = check_rights(c, err);
-	if (r == 0 && egress_wanted(&c->guard.profile))
+	if (grant->egress_on)
 		r = create_egress(c, err);
+	c->record->egress = grant->egress_on;
 	if (r < 0 || !create_is_supervised(c))
 		return r;
 	c->record->time_limit = grant->time_container;
 	c->record->time_exec = grant->time_exec;
 	c->record->time_grace = grant->time_grace;
-	c->record->captured = grant->audit_output > 0 && !(c->guard.profile.audit.accept.n & POLICY_ACCEPT_NONE);
+	c->record->captured = grant->audit_output > 0;
 	/* The programs read both. */
 	r = state_write(c->dir_fd, c->record, err);
 	if (r == 0)

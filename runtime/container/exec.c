@@ -122,7 +122,7 @@ static int exec_load(struct exec *e, struct error *err)
 	r = exec_request_build(e->opt, e->spec->process, &e->arena, &proc, err);
 	if (r == 0)
 		r = guard_reopen(e->h.dir_fd, e->h.view.record->profile, &e->guard, err);
-	if (r == 0 && egress_wanted(&e->guard.profile))
+	if (r == 0 && e->h.view.record->egress)
 		r = egress_check_descriptors(e->keep_fds, err);
 	if (r == 0)
 		r = guard_narrow_process(&e->guard, &proc, e->spec->process, &e->arena, &host, err);

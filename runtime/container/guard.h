@@ -36,6 +36,7 @@ struct guard_host {
 	int proc_fd, bundle_fd;
 	const char *id, *rootfs; /* rootfs: absolute */
 	bool rootless, no_pivot;
+	bool host_root; /* root of the initial user namespace, whatever an engine says of it */
 	const struct cgroup *cgroup; /* of an update: its limits are facts; else NULL */
 };
 

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "cgroup/cgroup.h"
@@ -107,6 +108,17 @@ static void read_memory(struct policy_facts *f)
 	}
 }
 
+/* What egress/ and the trace of programs say they need. */
+static bool kernel_is_new(void)
+{
+	unsigned major = 0, minor = 0;
+	struct utsname uts;
+
+	if (uname(&uts) < 0 || sscanf(uts.release, "%3u.%3u", &major, &minor) != 2)
+		return false;
+	return major > 6 || (major == 6 && minor >= 1);
+}
+
 static int read_controllers(const struct guard_host *host, struct policy_facts *f, struct error *err)
 {
 	static const struct { const char *name; unsigned bit; } names[] = {
@@ -130,6 +142,7 @@ static int read_controllers(const struct guard_host *host, struct policy_facts *
 	/* v2 device rules are BPF programs: that needs privilege, not a controller. */
 	if (v2 ? !host->rootless : cgroup_has_controller("devices"))
 		f->controllers |= POLICY_CG_DEVICES;
+	f->cgroup_bpf = host->host_root && (v2 || layout == CGROUP_LAYOUT_HYBRID) && kernel_is_new();
 	f->swap_limit = access(v2 ? "/proc/swaps" : "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes",
 			       F_OK) == 0;
 	return 0;

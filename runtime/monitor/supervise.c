@@ -19,6 +19,7 @@
 #include "os/syscalls.h"
 #include "os/tty.h"
 #include "util/fd.h"
+#include "util/str.h"
 
 #define SUPERVISOR_PROGRAM "agentrun-supervisor"
 #define MONITOR_PROGRAM	   "agentrun-monitor"
@@ -27,19 +28,34 @@
 #define END_TIMEOUT_MS 10000
 #define TELL_TIMEOUT_S 2
 
+/* Where a user's own audit log is. */
+static const char *const places[] = { "HOME=", "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=" };
+
 /* What a program is given: descriptors from 3 on, and /dev/null for the first three. */
 struct program {
 	const char *name;
 	int exe, null_fd;
 	int fds[2];
 	int n_fds;
+	char *envp[ELEMENTSOF(places) + 1];
 };
+
+static void keep_places(struct program *p)
+{
+	size_t i, k, n = 0;
+
+	for (i = 0; i < ELEMENTSOF(places); i++)
+		for (k = 0; environ[k]; k++)
+			if (str_after(environ[k], places[i])) {
+				p->envp[n++] = environ[k];
+				break;
+			}
+}
 
 /* In the child; nothing here may change what it shares with the parent. */
 static void become(const struct program *p)
 {
 	char *const argv[] = { (char *)p->name, NULL };
-	char *const envp[] = { NULL };
 	int high[4], fd;
 
 	signals_reset();
@@ -54,7 +70,7 @@ static void become(const struct program *p)
 		if (dup2(high[2 + fd], 3 + fd) < 0)
 			_exit(125);
 	(void)fd_cloexec_from(3 + (unsigned)p->n_fds);
-	(void)syscall(SYS_execveat, high[0], "", argv, envp, AT_EMPTY_PATH);
+	(void)syscall(SYS_execveat, high[0], "", argv, p->envp, AT_EMPTY_PATH);
 	_exit(126);
 }
 
@@ -107,8 +123,9 @@ int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, struct error *
 		return r;
 	to_monitor = socks[0];
 	to_supervisor = socks[1];
-	supervisor = (struct program){ SUPERVISOR_PROGRAM, -EBADF, null_fd, { theirs }, 1 };
-	monitor = (struct program){ MONITOR_PROGRAM, -EBADF, null_fd, { to_supervisor, dir_fd }, 2 };
+	supervisor = (struct program){ SUPERVISOR_PROGRAM, -EBADF, null_fd, { theirs }, 1, { NULL } };
+	monitor = (struct program){ MONITOR_PROGRAM, -EBADF, null_fd, { to_supervisor, dir_fd }, 2, { NULL } };
+	keep_places(&supervisor);
 	/* The monitor has the longer way. Alone, it would end with the conversation. */
 	r = spawn(&monitor, &s->monitor, err);
 	if (r == 0)

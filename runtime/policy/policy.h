@@ -41,8 +41,7 @@ enum policy_affinity { POLICY_AFFINITY_AUTO, POLICY_AFFINITY_OFF };
 /* Weaker mechanisms that the operator takes. */
 enum policy_accept {
 	POLICY_ACCEPT_NONE = 1u << 0,
-	POLICY_ACCEPT_NFT = 1u << 1,
-	POLICY_ACCEPT_NOTIFY = 1u << 2,
+	POLICY_ACCEPT_NOTIFY = 1u << 1,
 };
 /* How a connection to an address that was learned from a name is checked. */
 enum policy_verify {
@@ -200,6 +199,8 @@ struct policy_facts {
 	const char *id; /* the container's */
 	bool no_pivot;
 	unsigned controllers; /* enum policy_controller, that this process can put limits into */
+	/* Programs can be put on cgroups: the host's root, a v2 hierarchy, a kernel that has what they need. */
+	bool cgroup_bpf;
 	bool host_swap; /* the host has swap space */
 	bool swap_limit; /* the kernel can limit it for a cgroup */
 	uint64_t host_memory; /* bytes, 0 = unknown */
@@ -239,6 +240,8 @@ struct policy_grant {
 	uint64_t memory; /* bytes, 0 = no limit in force */
 	const char *seccomp_profile;
 	uint64_t time_container, time_exec, time_grace; /* ns, POLICY_UNLIMITED = none */
+	bool egress_on; /* in force, with or without rules */
+	bool exec_audit; /* executed programs are recorded */
 	const struct policy_rule **egress;
 	size_t n_egress;
 	uint64_t audit_output; /* bytes for each command */

@@ -31,11 +31,6 @@ static const struct enum_entry affinity_entries[] = {
 const struct enum_table policy_affinity_table = ENUM_TABLE("affinity", affinity_entries);
 static const struct enum_entry accept_none_entries[] = { { "none", POLICY_ACCEPT_NONE, NULL } };
 const struct enum_table policy_accept_none_table = ENUM_TABLE("fallback", accept_none_entries);
-static const struct enum_entry accept_egress_entries[] = {
-	{ "nft", POLICY_ACCEPT_NFT, NULL },
-	{ "none", POLICY_ACCEPT_NONE, NULL },
-};
-const struct enum_table policy_accept_egress_table = ENUM_TABLE("fallback", accept_egress_entries);
 static const struct enum_entry accept_audit_entries[] = {
 	{ "notify", POLICY_ACCEPT_NOTIFY, NULL },
 	{ "none", POLICY_ACCEPT_NONE, NULL },
@@ -168,7 +163,7 @@ OBJECT(time,
 	MASK("accept", time.accept, accept_none));
 OBJECT(egress,
 	LEAF("allow", policy_get_rules, egress.allow),
-	MASK("accept", egress.accept, accept_egress));
+	MASK("accept", egress.accept, accept_none));
 OBJECT(output,
 	LEAF("maxBytes", policy_get_bytes, audit.output_max_bytes),
 	LEAF("requestMax", policy_get_bytes, audit.output_request_max));

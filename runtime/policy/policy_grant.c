@@ -69,6 +69,26 @@ static void decide_egress(struct policy_work *w)
 	w->v->grant.n_egress = n;
 }
 
+/* Programs on cgroups have no substitute: in force whenever they can be, whatever the policy accepts. */
+static bool decide_bpf(struct policy_work *w, const char *control, const struct policy_value *accept, const char *what)
+{
+	static const char needs[] = "run agentrun as the host's root on Linux 6.1 or newer with a cgroup v2 hierarchy";
+	char asked[POLICY_TEXT_MAX];
+
+	if (w->facts->cgroup_bpf)
+		return true;
+	(void)snprintf(asked, sizeof(asked), "a start without %s", what);
+	if (accept->n & POLICY_ACCEPT_NONE)
+		policy_note(w->v, control, POLICY_DROPPED, accept, what,
+			    "none: this process cannot put programs on cgroups");
+	else if (w->profile->monitored)
+		policy_refuse(w->v, control, accept, asked, "%s, or add \"none\" to %s", needs,
+			      policy_place(w->v, accept));
+	else /* fixed: no file has a line for it */
+		policy_refuse(w->v, control, accept, asked, "%s", needs);
+	return false;
+}
+
 static void decide_output(struct policy_work *w)
 {
 	const struct policy_value *least = &w->profile->audit.output_max_bytes,
@@ -163,6 +183,9 @@ void policy_do_grants(struct policy_work *w)
 		decide_time(w, "container time", &p->time.container, &w->req->time_container);
 	g->time_exec = decide_time(w, "exec time", &p->time.exec, &w->req->time_exec);
 	g->time_grace = p->time.grace.n;
+	g->egress_on = decide_bpf(w, "egress", &p->egress.accept, "egress control");
+	g->exec_audit = p->monitored && p->audit.exec.n &&
+			decide_bpf(w, "audit", &p->audit.accept, "a record of executed programs");
 	decide_egress(w);
 	decide_output(w);
 	decide_session(w);

@@ -78,6 +78,7 @@ struct state_record {
 	unsigned long long supervisor_start;
 	char *audit_log; /* its name; NULL = none */
 	uint64_t time_limit, time_exec, time_grace; /* ns; of the container, of each exec; UINT64_MAX = none, all 0 = not set */
+	bool egress; /* in force on its cgroup */
 	bool captured; /* the output of its processes goes through the monitor */
 	char *affinity; /* CPU list that all its processes get; NULL = leave */
 	char *session; /* folder of its session; NULL = none */

@@ -75,6 +75,8 @@ int state_format(const struct state_record *rec, char **ret_text, struct error *
 	json_string(w, "affinity", rec->affinity);
 	json_string(w, "profile", rec->profile);
 	json_string(w, "verified", rec->verified);
+	if (rec->egress)
+		json_bool(w, "egress", true);
 	if (rec->captured)
 		json_bool(w, "outputCaptured", true);
 	if (rec->supervisor_pid > 0) {

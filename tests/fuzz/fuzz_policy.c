@@ -34,6 +34,7 @@ static void decide(const struct policy_profile *p, const char *config, size_t le
 	static const enum policy_ns_owner owners[64];
 	struct policy_facts facts = { .id = "fuzz",
 				      .controllers = 0x7f,
+				      .cgroup_bpf = len % 2,
 				      .swap_limit = true,
 				      .host_memory = 1u << 30,
 				      .cpus = cpus,

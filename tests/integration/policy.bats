@@ -526,7 +526,7 @@ cgroup_of() {
 	fi
 }
 
-@test "what spec --rootless writes runs under the built-in policy, as root and as a user" {
+@test "what spec --rootless writes runs under the built-in policy as root, and is refused in words as a user" {
 	local dir
 	unshare -U true 2>/dev/null || skip "no user namespaces"
 	[ "$(cat /proc/sys/user/max_user_namespaces)" -gt 0 ] || skip "user namespaces are limited to none"
@@ -552,10 +552,86 @@ cgroup_of() {
 		run --bundle "$BUNDLE" "$ID" </dev/null >"$T/stdout" 2>"$T/stderr" 3>&- || status=$?
 	output=$(cat "$T/stdout") errors=$(cat "$T/stderr")
 	report
-	if [ "$status" -ne 0 ]; then
-		# nobody gave this user a cgroup of his own: then the limits are what is missing, and that is said
-		[[ $errors =~ 'cgroup controller is not available here' ]]
-	else
-		[ "$output" = $'0\nlo' ]
-	fi
+	# what only the host's root can put in force is missing, and that is said before anything is made
+	[ "$status" -ne 0 ]
+	[[ $errors =~ 'a start without egress control is refused by profiles.default.egress.accept' ]]
+	[ ! -e "$T/rootless/$ID" ]
+}
+
+# accept_none: a policy that gives up, where they cannot be had, the controls that only the host's root can put in force.
+accept_none() {
+	profile_file '{"egress": {"accept": ["none"]}, "audit": {"accept": ["none"]}, "devices": {"accept": ["none"]}, "resources": {"accept": ["none"]}}'
+}
+
+events_of() {
+	cat "${1:-/var/log/agentrun}"/*-"$(log_root)".jsonl | jq -r .type
+}
+
+@test "accept none is no switch: what can be put in force is" {
+	accept_none
+	sh_args 'nc -w 1 192.0.2.1 9 </dev/null; echo "came to $?"; sleep 0.1'
+	run_container
+	exits 0 'came to 1'
+	[[ $errors = *'peration not permitted'* ]]
+	grep -qx egress-denied <<<"$(events_of)"
+	grep -qx exec <<<"$(events_of)"
+}
+
+@test "accept none is no switch for exec: no network socket is handed in" {
+	accept_none
+	start_sleeper
+	call explain --json "$ID"
+	works
+	[ "$(jq '[.. | objects | select(.control? == "egress" or .control? == "audit")] | length' <<<"$output")" -eq 0 ]
+	[ "$(jq .egress "$ROOT/$ID/state.json")" = true ]
+	exec 8<>/dev/udp/127.0.0.1/9
+	status=0
+	rt exec "$ID" true <&8 2>"$T/stderr" 3>&- || status=$?
+	exec 8>&-
+	[ "$status" -ne 0 ]
+	grep -q 'descriptor 0 is a network socket' "$T/stderr"
+}
+
+@test "accept none is no switch for an engine that says it is rootless" {
+	accept_none
+	sh_args 'nc -w 1 192.0.2.1 9 </dev/null'
+	mkdir "$T/home"
+	AGENTRUN_FLAGS="$AGENTRUN_FLAGS --rootless true" XDG_STATE_HOME=$T/home XDG_RUNTIME_DIR=$T/home run_container
+	[ "$status" -ne 0 ]
+	[[ $errors = *'peration not permitted'* ]]
+}
+
+# in_userns: as root of a user namespace that is not the host's; the log is below $T/home.
+in_userns() {
+	unshare -U true 2>/dev/null || skip "no user namespaces"
+	[ "$(cat /proc/sys/user/max_user_namespaces)" -gt 0 ] || skip "user namespaces are limited to none"
+	mkdir -p "$T/home"
+	: >"$LOG"
+	status=0
+	# shellcheck disable=SC2086
+	XDG_STATE_HOME=$T/home XDG_RUNTIME_DIR=$T/home timeout --kill-after 1 30 unshare -Ur "$AGENTRUN" ${AGENTRUN_FLAGS-} \
+		--root "$ROOT" --log "$LOG" --log-format json "$@" </dev/null >"$T/stdout" 2>"$T/stderr" 3>&- || status=$?
+	output=$(cat "$T/stdout") errors=$(cat "$T/stderr")
+}
+
+@test "without the host's root there is no start, and the refusal names the lines" {
+	local line
+	in_userns run --bundle "$BUNDLE" "$ID"
+	fails 1 'egress: a start without egress control is refused by profiles.default.egress.accept .*; to allow it, run agentrun as the host.s root .*, or add "none" to profiles.default.egress.accept'
+	clean
+	in_userns policy check --bundle "$BUNDLE"
+	for line in 'egress refused: asked a start without egress control' 'audit refused: asked a start without a record of executed programs'; do
+		grep -q "^$line" <<<"$output"
+	done
+}
+
+@test "without the host's root accept none starts it, with a log that says what is missing" {
+	cgroup_v1 || skip "device rules of the v2 hierarchy need the host's root, too"
+	accept_none
+	sh_args 'echo hello'
+	in_userns run --bundle "$BUNDLE" "$ID"
+	works hello
+	jq -se '[.[] | select(.type == "create").decisions[] | select(.action == "dropped" and (.control == "egress" or .control == "audit")).rule]
+		| sort == ["profiles.default.audit.accept", "profiles.default.egress.accept"]' "$T/home/agentrun/log/"*-"$(log_root)".jsonl
+	grep -qx exit <<<"$(events_of "$T/home/agentrun/log")"
 }

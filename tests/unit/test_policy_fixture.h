@@ -20,6 +20,7 @@ static inline struct policy_facts fixture_facts(void)
 {
 	return (struct policy_facts){ .id = "test",
 				      .controllers = ALL_CONTROLLERS,
+				      .cgroup_bpf = true,
 				      .swap_limit = true,
 				      .host_swap = true,
 				      .host_memory = 16 * GIB,

@@ -5,18 +5,15 @@
 #include "container/create_egress.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "egress/egress.h"
-#include "os/syscalls.h"
 #include "plan/plan.h"
 #include "util/fd.h"
 #include "util/str.h"
-
-#define RESOLV_CONF	"/etc/resolv.conf"
-#define RESOLV_CONF_MAX 65536
 
 int egress_check_descriptors(unsigned extra, struct error *err)
 {
@@ -70,33 +67,6 @@ int create_egress(struct create *c, struct error *err)
 	return r < 0 ? r : egress_deny(fd, shares_host_network(c) ? EGRESS_F_HOST_NETNS : 0, err);
 }
 
-/* As the container will see it: a bind of the engine, or a file of the image. */
-static void read_resolv_conf(const struct create *c, char **ret)
-{
-	_cleanup_close_ int root = -EBADF, fd = -EBADF;
-	size_t i;
-
-	*ret = NULL;
-	for (i = 0; i < c->spec->mounts.count; i++) {
-		const struct spec_mount *m = &c->spec->mounts.items[i];
-
-		if (m->destination && m->source && str_eq(m->destination, RESOLV_CONF)) {
-			fd = open(m->source, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-			break;
-		}
-	}
-	if (fd < 0) {
-		struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
-					.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-
-		root = open(c->plan->rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		fd = root < 0 ? -EBADF : sys_openat2(root, "etc/resolv.conf", &how);
-	}
-	/* Without one the container has no name server; its questions are answered with that. */
-	if (fd < 0 || fd_read_all(fd, RESOLV_CONF_MAX, ret, NULL) < 0)
-		*ret = NULL;
-}
-
 static int copy_rule(const struct policy_rule *from, struct arena *arena, struct monitor_rule *to)
 {
 	_cleanup_buf_ struct buf ports = BUF_NULL;
@@ -120,16 +90,19 @@ int create_egress_config(struct create *c, struct monitor_config *config, char *
 	const struct policy_grant *grant = &c->guard.verdict.grant;
 	struct monitor_rule *rules = arena_calloc(&c->guard.arena, grant->n_egress + 1, sizeof(*rules));
 	size_t i;
+	int r;
 
 	if (!rules)
 		return error_oom(err);
 	for (i = 0; i < grant->n_egress; i++)
 		if (copy_rule(grant->egress[i], &c->guard.arena, &rules[i]) < 0)
 			return error_oom(err);
-	read_resolv_conf(c, ret_resolv_conf);
 	config->egress.enabled = true;
 	config->egress.host_network = shares_host_network(c);
 	config->egress.rules = (struct json_list){ .items = rules, .count = grant->n_egress };
+	r = create_resolv_conf(c, config->egress.host_network, ret_resolv_conf, err);
+	if (r < 0)
+		return r;
 	config->egress.resolv_conf = *ret_resolv_conf;
 	return 0;
 }

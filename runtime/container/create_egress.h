@@ -10,6 +10,8 @@
 int create_egress(struct create *c, struct error *err);
 /* The part of monitor.json; *ret_resolv_conf is malloc'ed and pointed to from config. */
 int create_egress_config(struct create *c, struct monitor_config *config, char **ret_resolv_conf, struct error *err);
+/* create_resolv.c: the text that names the servers to ask, malloc'ed; NULL = nobody. */
+int create_resolv_conf(const struct create *c, bool host_network, char **ret, struct error *err);
 /*
  * Descriptors 0 to 2 and extra more must not be network sockets: a socket keeps the cgroup of
  * its maker, and so its freedom.

@@ -70,7 +70,30 @@ setup() {
 	edit --arg net "/run/netns/$INSIDE" '(.linux.namespaces[] | select(.type == "network")) += {path: $net}'
 	mkdir -p "$ROOTFS/etc"
 	cp "$(net_client)" "$ROOTFS/bin/net-client"
-	echo "nameserver $SERVER" >"$ROOTFS/etc/resolv.conf"
+	# as an engine gives it
+	echo "nameserver $SERVER" >"$T/resolv.conf"
+	add_mount "{\"destination\": \"/etc/resolv.conf\", \"type\": \"bind\", \"source\": \"$T/resolv.conf\", \"options\": [\"bind\", \"ro\"]}"
+}
+
+# image_resolv_conf TEXT: no mount, a file of the image instead.
+image_resolv_conf() {
+	edit '.mounts |= map(select(.destination != "/etc/resolv.conf"))'
+	echo "$1" >"$ROOTFS/etc/resolv.conf"
+}
+
+# on_host_conf FILE [OPTION...]: runs the container with that as the host's resolv.conf, and $RUN_SYSTEMD as its
+# /run/systemd; leaves $status and $output.
+on_host_conf() {
+	local file=$1
+	shift
+	: >"$LOG"
+	status=0
+	# shellcheck disable=SC2016,SC2086
+	unshare --mount --propagation private sh -c 'mount --bind "$1" /etc/resolv.conf &&
+		{ [ -z "$RUN_SYSTEMD" ] || mount --bind "$RUN_SYSTEMD" /run/systemd; } && shift && exec "$@"' - "$file" \
+		timeout --kill-after 1 30 "$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" --log "$LOG" --log-format json \
+		run --bundle "$BUNDLE" "$@" "$ID" </dev/null >"$T/stdout" 2>"$T/stderr" 3>&- || status=$?
+	output=$(cat "$T/stdout") errors=$(cat "$T/stderr")
 }
 
 teardown() {
@@ -153,6 +176,81 @@ $REFUSED"
 	inside 'net-client resolve meta.test; net-client resolve inner.test'
 	exits 1 $'no address\nno address'
 	log_has '"egress-denied"' 169.254.169.254
+}
+
+@test "a resolv.conf of the image does not say who is asked: the host's does" {
+	allow '{"host": "good.test", "ports": [8080]}'
+	image_resolv_conf "nameserver $OTHER"
+	sh_args 'net-client name good.test 8080'
+	on_host_conf "$T/resolv.conf"
+	exits 0 outside
+	image_resolv_conf "nameserver $SERVER"
+	echo "nameserver $OTHER" >"$T/resolv.conf"
+	sh_args 'net-client resolve host.good.test'
+	allow '{"host": "host.good.test"}'
+	on_host_conf "$T/resolv.conf"
+	[ "$status" -eq 1 ]
+	! asked host.good.test
+}
+
+@test "a resolv.conf of the host that is not to be read leaves nobody to ask" {
+	allow '{"host": "nobody.test"}'
+	image_resolv_conf "nameserver $SERVER"
+	mkfifo "$T/pipe"
+	sh_args 'net-client resolve nobody.test'
+	on_host_conf "$T/pipe"
+	[ "$status" -eq 1 ]
+	! asked nobody.test
+}
+
+@test "a resolv.conf that was cloned for a user namespace is read as well" {
+	allow '{"host": "good.test", "ports": [8080]}'
+	in_user_namespace
+	inside 'net-client name good.test 8080'
+	exits 0 outside
+}
+
+@test "a name server on the host's loopback is nobody's on the container's" {
+	allow '{"host": "good.test", "ports": [8080]}'
+	image_resolv_conf "nameserver $SERVER"
+	printf 'nameserver 127.0.0.53\nnameserver fe80::1%%v0\nnameserver %s\n' "$SERVER" >"$T/resolv.conf"
+	args sleep 60
+	on_host_conf "$T/resolv.conf" --detach
+	works
+	[ "$(jq -r .resolvConf "$ROOT/$ID/monitor.json")" = "nameserver $SERVER" ]
+	call exec "$ID" net-client name good.test 8080
+	exits 0 outside
+}
+
+@test "behind a stub on the host's loopback are the servers that it asks" {
+	[ -d /run/systemd ] || skip "no folder to put them into"
+	allow '{"host": "good.test", "ports": [8080]}'
+	image_resolv_conf "nameserver $OTHER"
+	mkdir "$T/systemd" "$T/systemd/resolve"
+	mv "$T/resolv.conf" "$T/systemd/resolve/resolv.conf"
+	echo 'nameserver 127.0.0.53' >"$T/resolv.conf"
+	sh_args 'net-client name good.test 8080'
+	RUN_SYSTEMD=$T/systemd on_host_conf "$T/resolv.conf"
+	exits 0 outside
+}
+
+@test "a pipe or device in the place of resolv.conf is not opened, from the image or by a mount" {
+	allow '{"host": "good.test"}'
+	image_resolv_conf ''
+	rm "$ROOTFS/etc/resolv.conf"
+	mkfifo "$ROOTFS/etc/resolv.conf" "$T/pipe"
+	for pipe in "$ROOTFS/etc/resolv.conf" "$T/pipe"; do
+		(: >"$pipe" && touch "$T/opened") 3>&- &
+		echo $! >>"$BATS_FILE_TMPDIR/pids"
+	done
+	args true
+	run_container
+	works
+	[ ! -e "$T/opened" ]
+	rm "$ROOTFS/etc/resolv.conf"
+	add_mount "{\"destination\": \"/etc/resolv.conf\", \"type\": \"bind\", \"source\": \"$T/pipe\", \"options\": [\"bind\", \"ro\"]}"
+	run_container
+	[ ! -e "$T/opened" ]
 }
 
 @test "loopback inside works" {

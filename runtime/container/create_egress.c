@@ -26,7 +26,11 @@ int egress_check_descriptors(unsigned extra, struct error *err)
 
 		if (fstat((int)fd, &st) < 0 || !S_ISSOCK(st.st_mode))
 			continue;
-		if (getsockopt((int)fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 || domain == AF_UNIX)
+		if (getsockopt((int)fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0)
+			return error_set(err, -errno,
+					 "egress: descriptor %u is a socket of an unknown kind, which no rule would bind: hand over a pipe or a unix socket",
+					 fd);
+		if (domain == AF_UNIX)
 			continue;
 		return error_text(err, -EPERM,
 				  "egress: descriptor %u is a network socket of another cgroup, which no rule would bind: hand over a pipe or a unix socket",

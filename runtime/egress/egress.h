@@ -64,7 +64,7 @@ struct egress_options {
 /*
  * Puts the private set in force on a cgroup that has the shared one, or, without rules, gets
  * a ring for the denials of the shared one. For a cgroup that no process is in: others lose
- * their connections. On failure the cgroup is as before.
+ * their connections. On failure the cgroup has one of the sets whole, at least.
  */
 int egress_open(int cgroup_fd, const struct egress_options *options, struct egress **ret, struct error *err);
 struct egress *egress_free(struct egress *e);

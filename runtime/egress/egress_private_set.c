@@ -65,7 +65,6 @@ static int attach(int cgroup_fd, const struct egress_private *s, struct error *e
 		s->progs.egrule_recvmsg4.prog_fd, s->progs.egrule_recvmsg6.prog_fd,
 		s->progs.egrule_peer4.prog_fd,	  s->progs.egrule_peer6.prog_fd,
 	};
-	struct error ignored = ERROR_NULL;
 	size_t n;
 	int r;
 
@@ -77,11 +76,8 @@ static int attach(int cgroup_fd, const struct egress_private *s, struct error *e
 	r = egress_set_attach(cgroup_fd, progs, err);
 	if (r < 0)
 		return r;
-	r = egress_set_detach(cgroup_fd, EGRESS_SHARED_PREFIX, err);
-	/* With half of both sets nothing is open; with the private one gone the shared one may have gaps. */
-	if (r < 0)
-		(void)egress_set_detach(cgroup_fd, EGRESS_PRIVATE_PREFIX, &ignored);
-	return r;
+	/* When this fails halfway, the shared set may have gaps: the private one stays, too. */
+	return egress_set_detach(cgroup_fd, EGRESS_SHARED_PREFIX, err);
 }
 
 /* The skeleton closes its descriptors and mappings; what is kept is duplicated. */

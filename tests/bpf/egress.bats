@@ -629,3 +629,24 @@ uring_here() {
 	op EPERM tcp 11.0.0.1 80
 	op EPERM tcp 12.0.0.1 443
 }
+
+# swap CGROUP [STRACE-OPTION...]: a private set in the shared one's place, with the bpf(2) calls in $BATS_TEST_TMPDIR/calls.
+swap() {
+	local cgroup=$1
+	shift
+	"$BUILT/egress-tool" deny "$cgroup"
+	strace -qq -e trace=bpf "$@" -o "$BATS_TEST_TMPDIR/calls" "$BUILT/egress-tool" monitor "$cgroup" 10.99.0.1/32 </dev/null
+}
+
+@test "a swap of sets that fails halfway leaves both, and no gap" {
+	local third
+	command -v strace >/dev/null || skip "needs strace"
+	mkdir "$C/first" "$C/second"
+	swap "$C/first" || skip "tracing is not allowed here"
+	[[ $("$BUILT/egress-tool" status "$C/first") == shared=0\ private=1\ * ]]
+	third=$(grep -n BPF_PROG_DETACH "$BATS_TEST_TMPDIR/calls" | sed -n '3s/:.*//p')
+	! swap "$C/second" -e "inject=bpf:error=EBUSY:when=$third" 2>"$BATS_TEST_TMPDIR/why"
+	grep -q 'detach the egress program' "$BATS_TEST_TMPDIR/why"
+	[[ $("$BUILT/egress-tool" status "$C/second") == *private=1\ * ]]
+	"$BUILT/egress-tool" prove "$C/second"
+}

@@ -313,6 +313,20 @@ $REFUSED"
 	grep -q 'descriptor 0 is a network socket' "$T/stderr"
 }
 
+@test "a socket that does not say what it is is not taken in either" {
+	"$PYTHON" - "$T/sock" <<-'EOF'
+		import socket, sys
+		socket.socket(socket.AF_UNIX).bind(sys.argv[1])
+	EOF
+	status=0
+	# by O_PATH: a socket for fstat(2), and none for getsockopt(2)
+	"$PYTHON" -c 'import os, sys; os.dup2(os.open(sys.argv[1], os.O_PATH), 0); os.execv(sys.argv[2], sys.argv[2:])' "$T/sock" \
+		"$AGENTRUN" --root "$ROOT" --log "$LOG" --log-format json run --bundle "$BUNDLE" "$ID" >"$T/stdout" 2>"$T/stderr" 3>&- || status=$?
+	cat "$T/stderr"
+	[ "$status" -ne 0 ]
+	grep -q 'descriptor 0 is a socket of an unknown kind' "$T/stderr"
+}
+
 @test "an annotation can take rules away, and adds none" {
 	allow "{\"cidr\": \"$ALLOWED/32\", \"ports\": [8080]}" "{\"cidr\": \"$OTHER/32\", \"ports\": [8080]}"
 	edit --arg v "$ALLOWED/32:8080" '.annotations["org.agentrun.egress.allow"] = $v'

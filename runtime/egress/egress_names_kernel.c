@@ -15,13 +15,20 @@ struct egress_named {
 	unsigned
 		first_set; /* number of the names' set 0: what a number means in the kernel stays */
 	struct egress_range ranges[EGRESS_SET_RANGES_MAX]; /* of the set that is being written */
+	bool written[EGRESS_NAME_SETS]; /* by number; a set never changes */
 };
 
 static int write_set(struct egress_named *n, unsigned set, const struct egress_name_set *ports)
 {
+	unsigned number = n->first_set + set;
 	struct error err = ERROR_NULL;
 	size_t i;
+	int r;
 
+	if (number >= EGRESS_NAME_SETS || ports->n > EGRESS_SET_RANGES_MAX)
+		return -E2BIG;
+	if (n->written[number])
+		return 0;
 	for (i = 0; i < ports->n; i++)
 		n->ranges[i] = (struct egress_range){
 			.protocol = ports->ports[i].protocol,
@@ -29,7 +36,9 @@ static int write_set(struct egress_named *n, unsigned set, const struct egress_n
 			.first = ports->ports[i].first,
 			.last = ports->ports[i].last,
 		};
-	return egress_name_set(n->kernel, n->first_set + set, n->ranges, ports->n, &err);
+	r = egress_name_set(n->kernel, number, n->ranges, ports->n, &err);
+	n->written[number] = r == 0;
+	return r;
 }
 
 static int allow(void *arg, const uint8_t address[16], unsigned set,

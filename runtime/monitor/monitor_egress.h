@@ -4,9 +4,7 @@
 #pragma once
 
 #include "egress/egress.h"
-#include "egress/egress_names.h"
-#include "egress/egress_resolver.h"
-#include "egress/egress_sni.h"
+#include "egress/egress_names_kernel.h"
 #include "monitor/monitor.h"
 
 extern const struct monitor_service monitor_egress;
@@ -17,9 +15,8 @@ struct egress_lists {
 	size_t n_ranges;
 	const struct egress_name_rule *names;
 	size_t n_names;
-	const struct egress_name_net *open; /* the ranges once more, for judging answers */
-	const struct egress_name_net *never;
-	size_t n_never;
+	const uint8_t (*hosts)[16]; /* the host's own addresses, from its network */
+	size_t n_hosts;
 };
 int monitor_egress_lists(const struct monitor_config *c, struct arena *arena, struct egress_lists *ret, struct error *err);
 

@@ -1,6 +1,6 @@
 /*
- * The rules of monitor.json, translated: address ranges for the kernel's tables and for the
- * judgement of answers, names for the resolver. The policy has checked them; what it let
+ * The rules of monitor.json, translated: address ranges for the kernel's tables and the judgement of
+ * answers, names for the resolver. The policy has checked them; what it let
  * through and this cannot read is an error all the same.
  */
 #include <arpa/inet.h>
@@ -64,11 +64,10 @@ static int read_cidr(const char *text, uint32_t scope, struct egress_rule *ret, 
 }
 
 static int add_range(const struct monitor_rule *r, const struct egress_name_range *ports, size_t n_ports,
-		     struct arena *arena, struct egress_rule *rule, struct egress_name_net *net, struct error *err)
+		     struct arena *arena, struct egress_rule *rule, struct error *err)
 {
 	struct egress_range *ranges = arena_calloc(arena, n_ports + 1, sizeof(*ranges));
 	size_t i;
-	int res;
 
 	if (!ranges)
 		return error_oom(err);
@@ -76,33 +75,26 @@ static int add_range(const struct monitor_rule *r, const struct egress_name_rang
 		ranges[i] = (struct egress_range){ .first = ports[i].first, .last = ports[i].last };
 	*rule = (struct egress_rule){ .protocol = (uint8_t)r->protocol, .metadata = r->metadata, .ranges = ranges,
 				      .n_ranges = n_ports };
-	res = read_cidr(r->cidr, r->scope, rule, err);
-	if (res < 0)
-		return res;
-	*net = (struct egress_name_net){ .prefix = rule->bits, .scope = rule->scope, .metadata = r->metadata };
-	memcpy(net->address, rule->address, sizeof(net->address));
-	return 0;
+	return read_cidr(r->cidr, r->scope, rule, err);
 }
 
 static int add_hosts(struct arena *arena, struct egress_lists *ret, struct error *err)
 {
 	_cleanup_free_ uint8_t(*hosts)[16] = NULL;
-	struct egress_name_net *never;
-	size_t n, i;
+	uint8_t(*copy)[16];
+	size_t n;
 	int r;
 
 	r = egress_host_addresses(&hosts, &n, err);
 	if (r < 0)
 		return r;
-	never = arena_calloc(arena, n + 1, sizeof(*never));
-	if (!never)
+	copy = arena_calloc(arena, n + 1, sizeof(*copy));
+	if (!copy)
 		return error_oom(err);
-	for (i = 0; i < n; i++) {
-		never[i].prefix = 128;
-		memcpy(never[i].address, hosts[i], 16);
-	}
-	ret->never = never;
-	ret->n_never = n;
+	if (n > 0)
+		memcpy(copy, hosts, n * sizeof(*copy));
+	ret->hosts = (const uint8_t(*)[16])copy;
+	ret->n_hosts = n;
 	return 0;
 }
 
@@ -125,13 +117,12 @@ int monitor_egress_lists(const struct monitor_config *c, struct arena *arena, st
 	const struct monitor_rule *rules = c->egress.rules.items;
 	size_t count = c->egress.rules.count, i;
 	struct egress_rule *ranges = arena_calloc(arena, count + 1, sizeof(*ranges));
-	struct egress_name_net *open = arena_calloc(arena, count + 1, sizeof(*open));
 	struct egress_name_rule *names = arena_calloc(arena, count + 1, sizeof(*names));
 	int r = 0;
 
-	if (!ranges || !open || !names)
+	if (!ranges || !names)
 		return error_oom(err);
-	*ret = (struct egress_lists){ .ranges = ranges, .names = names, .open = open };
+	*ret = (struct egress_lists){ .ranges = ranges, .names = names };
 	for (i = 0; i < count && r == 0; i++) {
 		struct egress_name_range *ports = NULL;
 		enum egress_verify verify = EGRESS_VERIFY_AUTO;
@@ -141,7 +132,7 @@ int monitor_egress_lists(const struct monitor_config *c, struct arena *arena, st
 		if (r == 0)
 			r = read_ports(rules[i].ports, arena, &ports, &n_ports, err);
 		if (r == 0 && rules[i].cidr) {
-			r = add_range(&rules[i], ports, n_ports, arena, &ranges[ret->n_ranges], &open[ret->n_ranges], err);
+			r = add_range(&rules[i], ports, n_ports, arena, &ranges[ret->n_ranges], err);
 			ret->n_ranges++;
 		} else if (r == 0) {
 			names[ret->n_names++] = (struct egress_name_rule){ .host = rules[i].host,

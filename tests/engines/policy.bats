@@ -172,6 +172,12 @@ caps() {
 	[ "$status" -eq 126 ]
 }
 
+@test "policy: names are looked up at the servers that the engine gives" {
+	local id
+	id=$(docker run -d --name "p$BATS_TEST_NUMBER" --runtime agentrun --dns 192.0.2.53 "$IMAGE" sleep 60)
+	[ "$(find /run -path "*/$id/monitor.json" -exec jq -r .resolvConf {} + | grep -c '^nameserver 192.0.2.53$')" -eq 1 ]
+}
+
 @test "policy: a detached container, exec, stop, logs, top" {
 	docker run -d --name "p$BATS_TEST_NUMBER" --runtime agentrun "$IMAGE" sh -c 'echo started; trap "exit 0" TERM; while :; do sleep 0.1; done'
 	run docker exec "p$BATS_TEST_NUMBER" echo in

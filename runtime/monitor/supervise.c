@@ -1,7 +1,7 @@
 /*
  * Starting a supervisor with its monitor, and speaking to one. They get their conversations
- * and the state folder and nothing else of the caller: no engine's stream or socket stays
- * open because of them.
+ * and the state folder and nothing else of the caller, but for the places of a user's own log:
+ * no engine's stream or socket stays open because of them.
  */
 #include "monitor/supervise.h"
 

@@ -117,7 +117,9 @@ int link_recv(struct link *l, struct link_msg *ret, int fds[LINK_FDS_MAX], struc
 	int r;
 
 	r = fd_recv(l->fd, ret, sizeof(*ret), &n, fds, LINK_FDS_MAX);
-	/* A peer that closed with our message unread resets the connection. */
+	/* A peer that closed with our message unread resets the connection; what it had said comes after that. */
+	if (r == -ECONNRESET)
+		r = fd_recv(l->fd, ret, sizeof(*ret), &n, fds, LINK_FDS_MAX);
 	if (r == -ECONNRESET || (r == 0 && n == 0))
 		return LINK_E_CLOSED;
 	if (r < 0)

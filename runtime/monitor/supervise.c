@@ -141,14 +141,6 @@ int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, struct error *
 	return r < 0 ? r : link_send(&s->link, &msg, (int[]){ dir_fd, to_monitor, monitor_fd }, 3, err);
 }
 
-int supervise_hand_over(struct supervise *s, const struct pidref *init, int netns_fd, struct error *err)
-{
-	struct link_msg msg = { .type = LINK_CONTAINER, .pid = init->pid };
-	int fds[2] = { init->fd, netns_fd };
-
-	return link_send(&s->link, &msg, fds, 2, err);
-}
-
 int supervise_await(struct supervise *s, char ret_log[AUDIT_NAME_SIZE], struct error *err)
 {
 	int fds[LINK_FDS_MAX];
@@ -158,6 +150,21 @@ int supervise_await(struct supervise *s, char ret_log[AUDIT_NAME_SIZE], struct e
 	r = link_expect(&s->link, LINK_READY, WHO, &msg, fds, err);
 	if (r == 0)
 		(void)snprintf(ret_log, AUDIT_NAME_SIZE, "%.*s", AUDIT_NAME_SIZE - 1, msg.text);
+	return r;
+}
+
+int supervise_hand_over(struct supervise *s, const struct pidref *init, int netns_fd, struct error *err)
+{
+	struct link_msg msg = { .type = LINK_CONTAINER, .pid = init->pid };
+	int fds[2] = { init->fd, netns_fd };
+	char log[AUDIT_NAME_SIZE];
+	struct error why;
+	int r;
+
+	r = link_send(&s->link, &msg, fds, 2, err);
+	/* It has ended: its last words say more. */
+	if (r < 0 && supervise_await(s, log, &why) < 0)
+		*err = why;
 	return r;
 }
 

@@ -576,3 +576,19 @@ starts_at_once() {
 	call exec "$ID" echo alive
 	works alive
 }
+
+@test "a start that a resident program refuses says why" {
+	local i
+	mkdir -p /var/log/agentrun
+	for i in 1 2 3 4 5 6; do
+		# shellcheck disable=SC2016
+		run unshare -m sh -c 'mount -t tmpfs -o mode=0777 none /var/log/agentrun && shift && exec "$@"' sh x \
+			"$AGENTRUN" --root "$ROOT" --log "$LOG" run --bundle "$BUNDLE" "$ID"
+		[ "$status" -eq 1 ]
+		[[ $output = *"audit log"*/var/log/agentrun* ]] || {
+			echo "$output"
+			false
+		}
+	done
+	[ ! -e "$ROOT/$ID" ]
+}

@@ -71,7 +71,7 @@ static void test_many(enum audit_ring_class class, int each)
 	struct evloop loop = EVLOOP_NULL;
 	struct error *err = &world.err;
 	pid_t pids[2];
-	size_t i, twice = 0, out_of_order = 0;
+	size_t i, twice = 0, next = 0, late, latest = 0;
 	static unsigned char seen[2 * WORLD_RECORDS];
 
 	if (!ok(world_cgroup(&world, NULL, "many", &c) &&
@@ -98,12 +98,19 @@ static void test_many(enum audit_ring_class class, int each)
 	for (i = 0; i < c.n; i++) {
 		if (c.records[i].seq >= sizeof(seen) || seen[c.records[i].seq]++)
 			twice++;
-		/* Two CPUs: neighbours may change places, but no more than that. */
-		if (i > 8 && c.records[i].seq + 8 < c.records[i - 8].seq)
-			out_of_order++;
+		if (c.records[i].seq >= next)
+			next = c.records[i].seq + 1;
+		/* Numbers that are taken and not yet seen. */
+		late = next - (i + 1);
+		if (late > latest)
+			latest = late;
 	}
 	is_int((long long)twice, 0, "no number twice");
-	is_int((long long)out_of_order, 0, "in order");
+	/*
+	 * A number is taken a moment before the place in the ring, and a virtual CPU may stand still
+	 * between the two for long. But each of the two chains does one thing at a time.
+	 */
+	ok(latest <= 1 + c.reader.totals.lost, "in order: at most one record is behind at any time");
 	audit_trace_reader_done(&c.reader, &loop);
 	evloop_done(&loop);
 	tidy(&c);

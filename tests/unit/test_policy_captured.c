@@ -4,36 +4,10 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/sched.h>
 #include <sys/resource.h>
 
 #include "plan/plan.h"
-#include "tests/unit/test_policy_fixture.h"
-
-static const char *const profiles[] = {
-	"default", "strict", "build", "nested", "service", "sandbox"
-};
-
-#define NAMESPACES_MAX 16
-
-/*
- * Whose the joined namespaces were when the capture was made: Docker keeps the host's
- * network under a name of its own, a pod with hostPID has those of the host that its
- * sandbox does not make. All others are a pod's.
- */
-static void owners_of(const char *file, const struct spec *s, enum policy_ns_owner *owners)
-{
-	const struct spec_namespace *ns;
-	size_t i;
-
-	for (i = 0; i < s->linux_cfg->namespaces.count && i < NAMESPACES_MAX; i++) {
-		ns = &s->linux_cfg->namespaces.items[i];
-		owners[i] = POLICY_NS_OTHER;
-		if (ns->path && (str_eq(ns->path, "/var/run/docker/netns/default") ||
-				 (str_after(file, "cri-hostpid") && ns->type == CLONE_NEWPID)))
-			owners[i] = POLICY_NS_HOST;
-	}
-}
+#include "policy_captured.h"
 
 /* The controls that refuse a capture, under every profile; all others start. */
 static const struct {
@@ -146,7 +120,7 @@ static void one(int dir, const char *file, const struct policy *policy, const ch
 	struct policy_facts facts = fixture_facts();
 	_cleanup_decided_ struct decided d = { .r = 0 };
 	char what[256], got[512];
-	enum policy_ns_owner owners[NAMESPACES_MAX];
+	enum policy_ns_owner owners[CAPTURED_NAMESPACES_MAX];
 	const char *bad;
 	int r;
 
@@ -157,7 +131,7 @@ static void one(int dir, const char *file, const struct policy *policy, const ch
 		ok(false, "%s: %s", what, d.err.text);
 		return;
 	}
-	owners_of(file, d.spec, owners);
+	captured_owners(file, d.spec, owners);
 	r = policy_apply(d.spec, &d.profile, NULL, &facts, &d.v, &d.err);
 	refusals(&d.v, got, sizeof(got));
 	is_str(got, expected(file), what);
@@ -223,8 +197,8 @@ int main(void)
 		    str_after(e->d_name, "process-") || str_after(e->d_name, "update-"))
 			continue;
 		n++;
-		for (i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++)
-			one(dir, e->d_name, policy, profiles[i]);
+		for (i = 0; i < ELEMENTSOF(captured_profiles); i++)
+			one(dir, e->d_name, policy, captured_profiles[i]);
 	}
 	ok(n >= 60, "%zu captures", n);
 	privileged(dir, policy);

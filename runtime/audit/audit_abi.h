@@ -47,7 +47,7 @@ struct audit_rec {
 	__u64 start_ns; /* start of the process since boot, as in /proc/PID/stat */
 	__u64 cgroup;
 	__u32 generation;
-	__u32 host_pid;
+	__u32 host_pid; /* in the binder's pid namespace; 0 = not to be seen from there */
 	__u32 pid; /* in the innermost pid namespace */
 	__u32 uid;
 	__u32 gid;
@@ -115,6 +115,8 @@ struct audit_counters {
 	__u64 wake_after_ns; /* at most so often is the reader woken before a quarter is full */
 	__u32 generation;
 	__u32 argv_max;
+	__u32 pid_ns; /* inode number of the binder's pid namespace */
+	__u32 pad;
 
 	__u64 seq; /* records so far, the lost ones included */
 	__u64 lost;

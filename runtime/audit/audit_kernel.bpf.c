@@ -19,6 +19,7 @@
 
 #include "audit/audit_abi.h"
 #include "audit/audit_kernel_maps.h"
+#include "audit/audit_kernel_pid.h"
 #include "audit/audit_kernel_types.h"
 
 char _license[] SEC("license") = "GPL";
@@ -28,7 +29,6 @@ char _license[] SEC("license") = "GPL";
 #define SIGNAL_GROUP_EXIT 0x4
 #define CORE_DUMPED 0x80
 #define CWD_STEPS 128
-#define PID_LEVELS 32u
 
 /* Everything a record goes through. */
 struct target {
@@ -120,16 +120,6 @@ static __always_inline __u64 wakeup(struct target *t, __u64 now)
 	return BPF_RB_FORCE_WAKEUP;
 }
 
-static __always_inline int pid_at(struct pid *pid, __u32 level)
-{
-	void *entry = (void *)pid + bpf_core_field_offset(struct pid, numbers) +
-		      (level & (PID_LEVELS - 1)) * bpf_core_type_size(struct upid);
-	int nr = 0;
-
-	bpf_probe_read_kernel(&nr, sizeof(nr), entry + bpf_core_field_offset(struct upid, nr));
-	return nr;
-}
-
 static __always_inline void fill_head(struct audit_rec *r, __u16 type, struct target *t,
 				      struct task_struct *leader)
 {
@@ -141,20 +131,20 @@ static __always_inline void fill_head(struct audit_rec *r, __u16 type, struct ta
 	r->start_ns = BPF_CORE_READ(leader, start_boottime);
 	r->cgroup = t->cgroup;
 	r->generation = t->counters->generation;
-	r->host_pid = BPF_CORE_READ(leader, tgid);
+	r->host_pid = pid_outside((__u64)pid, t->counters->pid_ns);
 	r->pid = pid_at(pid, BPF_CORE_READ(pid, level));
 	r->uid = (__u32)ids;
 	r->gid = ids >> 32;
 	bpf_get_current_comm(r->comm, sizeof(r->comm));
 }
 
-static __always_inline void fill_parent(struct audit_rec_exec *e, struct task_struct *task)
+static __always_inline void fill_parent(struct audit_rec_exec *e, struct target *t, struct task_struct *task)
 {
 	struct task_struct *parent = BPF_CORE_READ(task, real_parent, group_leader);
 	__u32 level = BPF_CORE_READ(task, thread_pid, level);
 	struct pid *pid = BPF_CORE_READ(parent, thread_pid);
 
-	e->host_ppid = BPF_CORE_READ(parent, tgid);
+	e->host_ppid = pid_outside((__u64)pid, t->counters->pid_ns);
 	e->ppid = level <= BPF_CORE_READ(pid, level) ? pid_at(pid, level) : 0;
 }
 
@@ -310,7 +300,7 @@ int BPF_PROG(audit_exec, struct task_struct *task, int old_tid, struct linux_bin
 	__builtin_memset(e, 0, sizeof(*e));
 	mm = BPF_CORE_READ(task, mm);
 	fill_head(&e->head, AUDIT_REC_EXEC, &t, task);
-	fill_parent(e, task);
+	fill_parent(e, &t, task);
 	fill_program(e, mm);
 	e->euid = BPF_CORE_READ(task, cred, euid.val);
 	e->egid = BPF_CORE_READ(task, cred, egid.val);

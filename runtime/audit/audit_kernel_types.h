@@ -8,8 +8,17 @@
 
 #define KERNEL __attribute__((preserve_access_index))
 
+struct ns_common {
+	unsigned int inum;
+} KERNEL;
+
+struct pid_namespace {
+	struct ns_common ns;
+} KERNEL;
+
 struct upid {
 	int nr;
+	struct pid_namespace *ns;
 } KERNEL;
 
 struct pid {

@@ -58,6 +58,7 @@ struct audit_trace_request {
 	int cgroup; /* folder of the container in the v2 hierarchy, still without processes */
 	enum audit_ring_class class;
 	uint64_t wake_ns; /* 0 = AUDIT_TRACE_WAKE_NS: records wait for their reader at most this long, and a half */
+	uint32_t pid_ns; /* inode number of the pid namespace whose numbers are recorded; 0 = the first */
 	uint32_t argv_max; /* bytes kept of argv; 0 = AUDIT_REC_ARGV_MAX, which is the most */
 	bool die; /* an exec that cannot be recorded is killed before its first instruction */
 };

@@ -12,6 +12,7 @@
 
 /* In nested cgroup2 mounts the root has another inode, but the walk ends at the mount. */
 #define CGROUP_ROOT_ID 1
+#define PIDNS_FIRST    0xEFFFFFFCu /* PROC_PID_INIT_INO: the same on every kernel */
 
 static int cgroup_id(int fd, uint64_t *ret, dev_t *ret_dev)
 {
@@ -109,6 +110,7 @@ static int arm(struct audit_trace_set *set, const struct audit_trace_request *re
 	struct audit_counters first = {
 		.cgroup = b->cgroup,
 		.generation = b->generation,
+		.pid_ns = req->pid_ns ? req->pid_ns : PIDNS_FIRST,
 		.wake_after_ns = req->wake_ns ? req->wake_ns : AUDIT_TRACE_WAKE_NS,
 		.argv_max = req->argv_max ? MIN(req->argv_max, AUDIT_REC_ARGV_MAX) :
 					    AUDIT_REC_ARGV_MAX,

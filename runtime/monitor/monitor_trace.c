@@ -2,8 +2,10 @@
  * Executed programs: binds the container's cgroup to a ring while privileged, then reads
  * the ring and hands each record to the log.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "audit/audit_trace.h"
@@ -11,6 +13,7 @@
 #include "monitor/monitor_audit.h"
 #include "monitor/monitor_ebpf.h"
 #include "os/ebpf.h"
+#include "os/procfs.h"
 
 /* Of those that were killed lately: enough until the supervisor asks for one. */
 #define ENDS_KEPT 64u
@@ -80,6 +83,24 @@ static int open_set(struct audit_trace_set *set, struct error *err)
 	return r <= 0 ? r : error_text(err, -EIO, "exec audit: its programs are not there after they were loaded");
 }
 
+/* Ours: the numbers that the supervisor and the log's readers know. */
+static int own_pid_ns(uint32_t *ret, struct error *err)
+{
+	_cleanup_close_ int proc = -EBADF, ns = -EBADF;
+	struct stat st;
+	int r;
+
+	r = procfs_open(&proc, err);
+	if (r == 0)
+		r = procfs_open_ns(proc, 0, "pid", &ns, err);
+	if (r < 0)
+		return r;
+	if (fstat(ns, &st) < 0)
+		return error_set(err, -errno, "look at the monitor's pid namespace");
+	*ret = (uint32_t)st.st_ino;
+	return 0;
+}
+
 static int trace_open(struct monitor *m, struct error *err)
 {
 	_cleanup_audit_trace_ struct audit_trace_set set = AUDIT_TRACE_SET_NULL;
@@ -93,7 +114,9 @@ static int trace_open(struct monitor *m, struct error *err)
 	if (m->cgroup_fd < 0)
 		return error_text(err, -EOPNOTSUPP,
 				  "exec audit needs the container in a cgroup v2 hierarchy: mount one, or name \"none\" in the policy's audit.accept");
-	r = open_set(&set, err);
+	r = own_pid_ns(&req.pid_ns, err);
+	if (r == 0)
+		r = open_set(&set, err);
 	if (r < 0)
 		return error_prefix(err, "exec audit");
 	s = calloc(1, sizeof(*s));

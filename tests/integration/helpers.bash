@@ -78,12 +78,6 @@ suite_setup() {
 	make_bundle "$BUNDLE"
 }
 
-# nested_pids: this runs in a pid namespace of its own; the kernel's records of programs have the host's numbers.
-# 4026531836 is the inode of the first pid namespace (PROC_PID_INIT_INO).
-nested_pids() {
-	[ "$(readlink /proc/self/ns/pid)" != 'pid:[4026531836]' ]
-}
-
 # log_root: how the names of this test's audit logs end.
 log_root() {
 	printf %s "$ROOT" | sha256sum | cut -c1-8

@@ -322,6 +322,77 @@ static void test_namespace(void)
 	is_int(inner->gid, 99, "gid");
 }
 
+/* A shell, and before it, below one in a further namespace. */
+static int in_middle_namespace(void *arg)
+{
+	pid_t pid;
+
+	pid = fork();
+	if (pid == 0) {
+		pid = fork();
+		if (pid == 0)
+			_exit(in_pid_namespace(NULL));
+		(void)world_wait(pid);
+		_exit(world_sh("/bin/echo; exit 6"));
+	}
+	(void)world_wait(pid);
+	return 0;
+}
+
+/* A binder that is itself in a pid namespace: the numbers are those that it knows. */
+static void test_seen_from_within(void)
+{
+	struct world_container other;
+	struct world_record *outer, *inner, *child;
+	struct audit_trace_request req = { .class = AUDIT_RING_NORMAL };
+	int ns = -1, wait[2];
+	char path[64], byte;
+	struct stat st;
+	pid_t holder;
+
+	if (pipe2(wait, O_CLOEXEC) < 0 || unshare(CLONE_NEWPID) < 0)
+		return;
+	holder = fork();
+	if (holder == 0) {
+		(void)close(wait[1]);
+		_exit(read(wait[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	(void)snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)holder);
+	ns = open(path, O_RDONLY | O_CLOEXEC);
+	if (!ok(ns >= 0 && fstat(ns, &st) == 0, "from within: a pid namespace"))
+		return;
+	req.pid_ns = (uint32_t)st.st_ino;
+	(void)world_cgroup(&world, NULL, "within", &other);
+	is_int(world_bind(&world, &other, req), 0, "from within: bound");
+	/* Children of ours are born there from here on; this one is outside for its own part. */
+	world_wait(world_spawn(&other, in_middle_namespace, NULL));
+	is_int(world_drain(&other.reader, &world.err), 0, "from within: drain");
+	inner = world_find(&other, AUDIT_REC_EXEC, "/bin/sh", 0);
+	outer = world_find(&other, AUDIT_REC_EXEC, "/bin/sh", 1);
+	child = world_find(&other, AUDIT_REC_EXEC, "/bin/echo", 0);
+	if (ok(inner && outer && child, "from within: records")) {
+		is_int(inner->pid, 1, "pid in the innermost");
+		ok(inner->host_pid > outer->host_pid, "and in between");
+		is_int(outer->pid, outer->host_pid, "of a process in between");
+		is_int(child->host_ppid, outer->host_pid, "its child's parent");
+		is_int(world_end_of(&other, child)->host_pid, child->host_pid, "the same at the end");
+	}
+	world_forget(&other);
+	(void)close(wait[1]);
+	(void)world_wait(holder);
+	(void)close(ns);
+	(void)close(wait[0]);
+	ns = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
+	if (setns(ns, CLONE_NEWPID) < 0)
+		printf("# cannot return to the pid namespace\n");
+	(void)close(ns);
+	world_run(&other, "exit 9");
+	is_int(world_drain(&other.reader, &world.err), 0, "from outside: drain");
+	ok(other.n == 2 && other.records[0].pid > 1 && other.records[0].host_pid == 0,
+	   "a process that the binder cannot see has no number");
+	world_release(&world, &other);
+}
+
 /* Under another root, and below more folders than are written down. */
 static int deep_folder(void *arg)
 {
@@ -504,6 +575,7 @@ int main(int argc, char **argv)
 		test_thread();
 		test_threads_end();
 		test_namespace();
+		test_seen_from_within();
 		test_cwd();
 		test_oom();
 		test_rest();

@@ -13,6 +13,7 @@
 
 #include "container/create_steps.h"
 #include "container/session.h"
+#include "os/hostpath.h"
 #include "snap/snap.h"
 #include "util/str.h"
 
@@ -184,6 +185,15 @@ static int check_other_ways(const struct picks *p, struct error *err)
 	return 0;
 }
 
+/* What is written to such a file means something to the kernel; a copy of it means nothing. */
+static int check_plain(const char *destination, int fd, struct error *err)
+{
+	const char *type = hostpath_kernel_type(fd);
+
+	return type ? error_text(err, -EOPNOTSUPP, "policy: session over %s: it lies on a %s filesystem, whose files are made by the kernel: "
+				 "leave the path out of the session", destination, type) : 0;
+}
+
 static int open_lower(const struct picks *p, const struct pick *pick, struct snap_over *over, struct error *err)
 {
 	_cleanup_close_ int root_fd = -EBADF;
@@ -200,7 +210,7 @@ static int open_lower(const struct picks *p, const struct pick *pick, struct sna
 			return refuse(pick->destination, "the mount has an id mapping, which a layer cannot carry", err);
 		assert(pick->op->tree_fd >= 0);
 		over->lower_fd = take_fd(&pick->op->tree_fd);
-		return 0;
+		return check_plain(pick->destination, over->lower_fd, err);
 	}
 	root_fd = open(p->c->plan->rootfs, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (root_fd < 0)

@@ -59,7 +59,7 @@ static const struct {
 	{ RDTGROUP_SUPER_MAGIC, "resctrl" },
 };
 
-static const char *type_of(int fd)
+const char *hostpath_kernel_type(int fd)
 {
 	struct statfs fs;
 	size_t i;
@@ -159,7 +159,7 @@ int hostpath_open(struct hostpath_host *host, int dirfd, const char *source, boo
 		.ino = (ino_t)st.stx_ino,
 		.nlink = st.stx_nlink,
 		.mount_id = st.stx_mnt_id,
-		.fstype = type_of(fd),
+		.fstype = hostpath_kernel_type(fd),
 		.fd = take_fd(&fd),
 	};
 	return 0;

@@ -83,6 +83,8 @@ int hostpath_look(struct hostpath_host *host, struct hostpath *hp, bool recursiv
 void hostpath_done(struct hostpath *hp);
 #define _cleanup_hostpath_ _cleanup_(hostpath_done)
 
+/* The kind of kernel interface (proc, cgroup2, mqueue, ...) that an open object lies on, or NULL: an ordinary filesystem. */
+const char *hostpath_kernel_type(int fd);
 /* Bit i is set when names[i] (relative, at most 64) exists below the folder. */
 uint64_t hostpath_probe(const struct hostpath *hp, const char *(*name)(size_t i));
 /*

@@ -2,17 +2,10 @@
 # container or is kept, and is refused where it would be a lie.
 # shellcheck shell=bash
 
-load helpers.bash
-
-SESSIONS=/var/lib/agentrun/sessions
+load sessions.bash
 
 setup_file() {
-	export SUITE_POLICY=1
-	suite_setup_file
-	[ "$KIND" = agentrun ] || skip "only agentrun has sessions"
-	[ -e /etc/agentrun/policy.json ] && skip "this host has a policy of its own"
-	[ -e /dev/loop-control ] || skip "no loop devices"
-	umask 022
+	session_setup_file
 }
 
 teardown_file() {
@@ -20,50 +13,11 @@ teardown_file() {
 }
 
 setup() {
-	suite_setup
-	umask 022
-	WORK=$T/work
-	mkdir -p "$WORK/dir" "$ROOTFS/work" "$ROOT"
-	echo one >"$WORK/file"
-	echo two >"$WORK/dir/other"
-	policy '{"mounts": {"session": ["/work"]}, "disk": {"session": {"size": "32MiB", "inodes": 500}}}'
-	add_work
+	session_setup
 }
 
 teardown() {
-	suite_teardown
-	rm -rf "$(dirname "$(session_dir)")"
-}
-
-# policy PROFILE
-policy() {
-	POLICY=$T/policy.json
-	printf '{"version": 1, "profiles": {"default": %s}}\n' "$1" >"$POLICY"
-	chmod 600 "$POLICY"
-	AGENTRUN_FLAGS="--policy $POLICY"
-}
-
-add_work() {
-	edit --arg work "$WORK" '.mounts |= map(select(.destination != "/work"))
-		| .mounts += [{destination: "/work", type: "bind", source: $work, options: ["rbind", "rprivate"]}]'
-}
-
-session_dir() {
-	printf '%s/%s/%s' "$SESSIONS" "$(printf %s "$(realpath "$ROOT")" | sha256sum | cut -c1-16)" "$ID"
-}
-
-no_session() {
-	if [ -e "$(session_dir)" ]; then
-		find "$(session_dir)"
-		return 1
-	fi
-	! losetup -a | grep -F "$(session_dir)"
-}
-
-# untouched: the original is as setup made it
-untouched() {
-	[ "$(cd "$WORK" && find . | LC_ALL=C sort | tr '\n' ' ')" = '. ./dir ./dir/other ./file ' ]
-	[ "$(cat "$WORK/file" "$WORK/dir/other")" = $'one\ntwo' ]
+	session_teardown
 }
 
 @test "explain names the layers" {
@@ -335,18 +289,6 @@ git_work() {
 		truncate -s 1M sparse'
 }
 
-kept() {
-	policy '{"mounts": {"session": ["/work"]}, "disk": {"session": {"size": "32MiB", "keep": true}}}'
-}
-
-# edit_work SCRIPT: runs it in /work; the session is kept.
-edit_work() {
-	kept
-	sh_args "cd /work; $1"
-	run_container
-	works
-}
-
 @test "diff says what changed, in each form" {
 	git_work
 	edit_work "$EDIT"
@@ -435,12 +377,6 @@ edit_work() {
 	ln -s "$T/elsewhere" "$WORK"
 	call diff "$ID"
 	fails 1 'open the original'
-}
-
-# listing FOLDER: everything that matters of a tree, in one text.
-listing() {
-	(cd "$1" && find . -path ./.git -prune -o -printf '%P %y %m %U:%G %s %l\n' | LC_ALL=C sort &&
-		find . -path ./.git -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum)
 }
 
 @test "commit: the original is what the session shows; undo takes it back" {

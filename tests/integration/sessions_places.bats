@@ -138,5 +138,6 @@ EOS
 	run_container
 	fails 1 'session over /work: it lies on a mqueue filesystem'
 	no_session
+	umount "$WORK"
 	clean
 }

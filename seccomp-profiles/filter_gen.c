@@ -41,8 +41,12 @@ static void text_write(FILE *out, size_t number, const struct agent_source *s)
 	fprintf(out, "\n};\n");
 }
 
+static const char *const variant_names[] = {
+	[AGENT_PLAIN] = "insns", [AGENT_REPORT] = "report", [AGENT_YIELD] = "yield"
+};
+
 static int program_write(FILE *out, size_t number, const struct agent_source *s, uint32_t arch,
-			 bool report, struct error *err)
+			 enum agent_variant v, struct error *err)
 {
 	_cleanup_(arena_done) struct arena arena = ARENA_NULL;
 	struct filter f = FILTER_NULL;
@@ -51,18 +55,18 @@ static int program_write(FILE *out, size_t number, const struct agent_source *s,
 	int r;
 
 	r = agent_profile_read(s, find_source, arch, &arena, &profile, err);
-	if (r == 0 && report)
-		r = agent_profile_report(profile, &arena, err);
+	if (r == 0)
+		r = agent_profile_vary(profile, v, &arena, err);
 	if (r == 0)
 		r = agent_profile_compile(profile, s->name, &f, err);
 	if (r < 0)
 		return r;
-	fprintf(out, "static const struct sock_filter %s_%zu[] = {", report ? "report" : "insns", number);
+	fprintf(out, "static const struct sock_filter %s_%zu[] = {", variant_names[v], number);
 	for (i = 0; i < f.count; i++)
 		fprintf(out, "%s{ %u, %u, %u, 0x%x },", i % 4 ? " " : "\n\t", f.insns[i].code,
 			f.insns[i].jt, f.insns[i].jf, f.insns[i].k);
 	fprintf(out, "\n};\n");
-	if (!report)
+	if (v == AGENT_PLAIN)
 		fprintf(out, "#define FLAGS_%zu %uu\n", number, f.flags);
 	free(f.insns);
 	return 0;
@@ -77,7 +81,7 @@ static int file_write(FILE *out, struct error *err)
 		{ "__x86_64__", AUDIT_ARCH_X86_64 },
 		{ "__aarch64__", AUDIT_ARCH_AARCH64 },
 	};
-	size_t i, j;
+	size_t i, j, v;
 	int r;
 
 	fprintf(out, "/* Written by filter-gen from seccomp-profiles: change those. */\n"
@@ -87,21 +91,22 @@ static int file_write(FILE *out, struct error *err)
 	for (i = 0; i < ELEMENTSOF(archs); i++) {
 		fprintf(out, "#if defined(%s)\n", archs[i].macro);
 		for (j = 0; j < n_sources; j++) {
-			r = program_write(out, j, &sources[j], archs[i].arch, false, err);
-			if (r == 0)
-				r = program_write(out, j, &sources[j], archs[i].arch, true, err);
-			if (r < 0)
-				return r;
+			for (v = 0; v < ELEMENTSOF(variant_names); v++) {
+				r = program_write(out, j, &sources[j], archs[i].arch, (enum agent_variant)v, err);
+				if (r < 0)
+					return r;
+			}
 		}
 		fprintf(out, "#endif\n");
 	}
 	fprintf(out, "const struct filter_agent_shipped filter_agent_shipped[] = {\n");
-	for (j = 0; j < n_sources; j++)
-		fprintf(out,
-			"\t{ \"%s\", text_%zu, sizeof(text_%zu) - 1, insns_%zu,\n"
-			"\t  sizeof(insns_%zu) / sizeof(insns_%zu[0]), report_%zu,\n"
-			"\t  sizeof(report_%zu) / sizeof(report_%zu[0]), FLAGS_%zu },\n",
-			sources[j].name, j, j, j, j, j, j, j, j, j);
+	for (j = 0; j < n_sources; j++) {
+		fprintf(out, "\t{ \"%s\", text_%zu, sizeof(text_%zu) - 1,\n\t ", sources[j].name, j, j);
+		for (v = 0; v < ELEMENTSOF(variant_names); v++)
+			fprintf(out, " %s_%zu, sizeof(%s_%zu) / sizeof(%s_%zu[0]),", variant_names[v], j,
+				variant_names[v], j, variant_names[v], j);
+		fprintf(out, " FLAGS_%zu },\n", j);
+	}
 	fprintf(out, "\t{ 0 },\n};\n");
 	return 0;
 }

@@ -15,7 +15,7 @@
 #include "util/str.h"
 
 /* Raise it with every change of what the compiler makes of a profile. */
-#define AGENT_FORMAT 2u
+#define AGENT_FORMAT 3u
 
 static const struct filter_agent_shipped *shipped(const char *name)
 {
@@ -37,7 +37,7 @@ static int shipped_source(const char *name, struct agent_source *ret)
 	return 0;
 }
 
-static int compile(const char *name, const char *json, size_t len, uint32_t arch, bool report,
+static int compile(const char *name, const char *json, size_t len, uint32_t arch, enum agent_variant v,
 		   struct filter *ret, struct error *err)
 {
 	_cleanup_(arena_done) struct arena arena = ARENA_NULL;
@@ -48,8 +48,8 @@ static int compile(const char *name, const char *json, size_t len, uint32_t arch
 	assert(name && json && ret && err);
 
 	r = agent_profile_read(&src, shipped_source, arch, &arena, &profile, err);
-	if (r == 0 && report)
-		r = agent_profile_report(profile, &arena, err);
+	if (r == 0)
+		r = agent_profile_vary(profile, v, &arena, err);
 	if (r == 0)
 		r = agent_profile_compile(profile, name, ret, err);
 	if (r < 0)
@@ -61,13 +61,14 @@ static int compile(const char *name, const char *json, size_t len, uint32_t arch
 int filter_agent_compile(const char *name, const char *json, size_t len, uint32_t arch,
 			 struct filter *ret, struct error *err)
 {
-	return compile(name, json, len, arch, false, ret, err);
+	return compile(name, json, len, arch, AGENT_PLAIN, ret, err);
 }
 
-static int builtin(const char *profile_name, bool report, struct filter *ret, struct error *err)
+static int builtin(const char *profile_name, enum agent_variant v, struct filter *ret, struct error *err)
 {
 	const struct filter_agent_shipped *s = shipped(profile_name);
 	_cleanup_buf_ struct buf known = BUF_NULL;
+	const struct sock_filter *from;
 	struct sock_filter *insns;
 	size_t count;
 
@@ -79,11 +80,12 @@ static int builtin(const char *profile_name, bool report, struct filter *ret, st
 				  "named by its absolute path",
 				  profile_name, buf_ok(&known) ? known.data : "some");
 	}
-	count = report ? s->report_count : s->count;
+	from = v == AGENT_PLAIN ? s->insns : v == AGENT_REPORT ? s->report_insns : s->yield_insns;
+	count = v == AGENT_PLAIN ? s->count : v == AGENT_REPORT ? s->report_count : s->yield_count;
 	insns = malloc(count * sizeof(*insns));
 	if (!insns)
 		return error_oom(err);
-	memcpy(insns, report ? s->report_insns : s->insns, count * sizeof(*insns));
+	memcpy(insns, from, count * sizeof(*insns));
 	*ret = (struct filter){ .insns = insns, .count = count, .flags = s->flags };
 	filter_agent_listen(ret);
 	return 0;
@@ -91,7 +93,7 @@ static int builtin(const char *profile_name, bool report, struct filter *ret, st
 
 int filter_agent_builtin(const char *profile_name, struct filter *ret, struct error *err)
 {
-	return builtin(profile_name, false, ret, err);
+	return builtin(profile_name, AGENT_PLAIN, ret, err);
 }
 
 /* Who can write the profile can open the container. */
@@ -121,12 +123,12 @@ static int file_read(const char *path, char **ret, size_t *ret_len, struct error
  * What the program depends on. A profile may extend a shipped one, so those belong to it;
  * their programs stand for their texts.
  */
-static int cache_key(const char *json, size_t len, struct filter_key *ret)
+static int cache_key(const char *json, size_t len, enum agent_variant v, struct filter_key *ret)
 {
 	const struct filter_agent_shipped *s;
 	_cleanup_buf_ struct buf b = BUF_NULL;
 
-	buf_addf(&b, "agent profile %u %u %zu ", AGENT_FORMAT, FILTER_AGENT_NATIVE, len);
+	buf_addf(&b, "agent profile %u %u %u %zu ", AGENT_FORMAT, FILTER_AGENT_NATIVE, (unsigned)v, len);
 	buf_add(&b, json, len);
 	for (s = filter_agent_shipped; s->name; s++) {
 		buf_addf(&b, "%s %zu ", s->name, s->count);
@@ -138,13 +140,15 @@ static int cache_key(const char *json, size_t len, struct filter_key *ret)
 	return 0;
 }
 
-/* The flags are not part of a kept program, so a profile that sets its own is not kept. */
+/* The flags are not part of a kept program, so a profile that sets its own is not kept; a listener's come anew. */
 static bool cacheable(const struct filter *f)
 {
-	return f->flags == SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+	return (f->flags & ~(SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)) ==
+	       SECCOMP_FILTER_FLAG_SPEC_ALLOW;
 }
 
-int filter_agent_open(const char *profile, int cache_dir_fd, struct filter *ret, struct error *err)
+static int variant_open(const char *profile, enum agent_variant v, int cache_dir_fd, struct filter *ret,
+			struct error *err)
 {
 	_cleanup_free_ char *json = NULL;
 	struct filter f = FILTER_NULL;
@@ -156,19 +160,20 @@ int filter_agent_open(const char *profile, int cache_dir_fd, struct filter *ret,
 	assert(profile && ret && err);
 
 	if (profile[0] != '/')
-		return filter_agent_builtin(profile, ret, err);
+		return builtin(profile, v, ret, err);
 	r = file_read(profile, &json, &len, err);
 	if (r < 0)
 		return r;
-	if (cache_dir_fd >= 0 && cache_key(json, len, &key) == 0) {
+	if (cache_dir_fd >= 0 && cache_key(json, len, v, &key) == 0) {
 		keyed = true;
 		if (filter_cache_get(cache_dir_fd, &key, &f.insns, &f.count) == 0) {
 			f.flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+			filter_agent_listen(&f);
 			*ret = f;
 			return 0;
 		}
 	}
-	r = filter_agent_compile(profile, json, len, FILTER_AGENT_NATIVE, &f, err);
+	r = compile(profile, json, len, FILTER_AGENT_NATIVE, v, &f, err);
 	if (r < 0)
 		return r;
 	if (keyed && cacheable(&f))
@@ -177,14 +182,33 @@ int filter_agent_open(const char *profile, int cache_dir_fd, struct filter *ret,
 	return 0;
 }
 
-int filter_agent_open_reporting(const char *profile, struct filter *ret, struct error *err)
+int filter_agent_open(const char *profile, int cache_dir_fd, struct filter *ret, struct error *err)
 {
-	_cleanup_free_ char *json = NULL;
-	size_t len;
+	return variant_open(profile, AGENT_PLAIN, cache_dir_fd, ret, err);
+}
+
+int filter_agent_open_reporting(const char *profile, int cache_dir_fd, struct filter *ret, struct error *err)
+{
+	return variant_open(profile, AGENT_REPORT, cache_dir_fd, ret, err);
+}
+
+int filter_agent_yield(const char *profile, int cache_dir_fd, struct filter *spec, struct error *err)
+{
+	struct filter yield = FILTER_NULL;
 	int r;
 
-	if (profile[0] != '/')
-		return builtin(profile, true, ret, err);
-	r = file_read(profile, &json, &len, err);
-	return r < 0 ? r : compile(profile, json, len, FILTER_AGENT_NATIVE, true, ret, err);
+	if (spec->count == 0)
+		return 0;
+	r = variant_open(profile, AGENT_YIELD, cache_dir_fd, &yield, err);
+	if (r == 0)
+		r = agent_yield_append(spec, &yield, err);
+	filter_done(&yield);
+	return r;
+}
+
+int filter_agent_text(const char *profile, char **ret, size_t *ret_len, struct error *err)
+{
+	*ret = NULL;
+	*ret_len = 0;
+	return profile[0] == '/' ? file_read(profile, ret, ret_len, err) : 0;
 }

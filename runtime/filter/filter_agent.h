@@ -30,6 +30,8 @@ struct filter_agent_shipped {
 	size_t count;
 	const struct sock_filter *report_insns; /* the variant that reports */
 	size_t report_count;
+	const struct sock_filter *yield_insns; /* says of which calls that is */
+	size_t yield_count;
 	unsigned flags;
 };
 
@@ -59,7 +61,27 @@ int filter_agent_open(const char *profile, int cache_dir_fd, struct filter *ret,
  * their errno: for each question filter_verdict() of the plain program tells the answer, and
  * filter_denials_describe() what to say of it. A profile without such rules comes out plain.
  */
-int filter_agent_open_reporting(const char *profile, struct filter *ret, struct error *err);
+int filter_agent_open_reporting(const char *profile, int cache_dir_fd, struct filter *ret, struct error *err);
+/*
+ * Has spec, whose program comes from libseccomp, leave to that profile what it would report: an errno of spec's
+ * would win over the question (seccomp(2)). Where spec gives an errno and the profile asks, spec lets
+ * the call through, for the profile to deny; what spec kills, traps or hands to its own
+ * listener stays so. Calls that spec allows take the way they took. spec may be empty. FILTER_E_FULL: spec is
+ * as it was, since both do not fit into one program: what it denies itself will not be reported.
+ */
+enum filter_agent_conditions { FILTER_E_FULL = 2 };
+int filter_agent_yield(const char *profile, int cache_dir_fd, struct filter *spec, struct error *err);
+/*
+ * Text of an operator's profile, with the same checks as above; malloc'ed. NULL for a shipped one, whose text
+ * filter_denials_new() knows.
+ */
+int filter_agent_text(const char *profile, char **ret, size_t *ret_len, struct error *err);
+
+/*
+ * Whether a filter of this process and of its children can have a listener: 0, -ENOSYS (Linux before
+ * 5.0) or -EBUSY (agentrun itself runs under a filter with one, and a process can have only one).
+ */
+int filter_listener_possible(void);
 
 /* Two filters in loading order; either may be empty. Borrowed. */
 struct filter_pair {

@@ -30,7 +30,7 @@ static bool jump_taken(uint16_t code, uint32_t a, uint32_t k)
  */
 uint32_t filter_verdict(const struct filter *f, const struct seccomp_data *data)
 {
-	uint32_t a = 0;
+	uint32_t a = 0, x = 0;
 	size_t pc;
 
 	for (pc = 0; pc < f->count; pc++) {
@@ -54,6 +54,14 @@ uint32_t filter_verdict(const struct filter *f, const struct seccomp_data *data)
 		case BPF_JMP | BPF_JSET | BPF_K:
 			pc += jump_taken(i->code, a, i->k) ? i->jt : i->jf;
 			break;
+		case BPF_LDX | BPF_W | BPF_IMM:
+			x = i->k;
+			break;
+		case BPF_MISC | BPF_TXA:
+			a = x;
+			break;
+		case BPF_RET | BPF_A:
+			return a;
 		case BPF_RET | BPF_K:
 			return i->k;
 		default:

@@ -127,9 +127,17 @@ bool agent_conds_fit(const struct agent_rule *r, const struct filter_syscall *s,
 int agent_profile_read(const struct agent_source *src, agent_find_fn find, uint32_t arch,
 		       struct arena *arena, struct agent_profile **ret, struct error *err);
 
-/* filter_agent_report.c: rules that are reported ask the listener instead of giving their errno. */
+/* filter_listener.c: notes whether the program asks, and with which flags it is loaded then. */
 void filter_agent_listen(struct filter *f);
+/* filter_agent_report.c: rules that are reported ask the listener instead of giving their errno. */
 int agent_profile_report(struct agent_profile *p, struct arena *arena, struct error *err);
+/* The profile becomes: SECCOMP_RET_USER_NOTIF where it would report, some errno everywhere else. */
+int agent_profile_yield(struct agent_profile *p, struct arena *arena, struct error *err);
+/* filter_agent_yield.c: FILTER_E_FULL when both do not fit into one program. */
+int agent_yield_append(struct filter *spec, const struct filter *yield, struct error *err);
+
+enum agent_variant { AGENT_PLAIN, AGENT_REPORT, AGENT_YIELD };
+int agent_profile_vary(struct agent_profile *p, enum agent_variant v, struct arena *arena, struct error *err);
 
 /* filter_agent_compile.c */
 int agent_profile_compile(const struct agent_profile *p, const char *name, struct filter *ret,

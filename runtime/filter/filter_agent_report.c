@@ -5,44 +5,62 @@
  */
 #include "filter/filter_agent_private.h"
 
-#include <assert.h>
 #include <linux/seccomp.h>
-#include <stdlib.h>
-#include <string.h>
 
-#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
-#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1ul << 5) /* Linux 5.19 */
-#endif
+static int rule_change(struct agent_use *u, uint32_t action, struct arena *arena, struct error *err)
+{
+	struct agent_rule *copy = arena_alloc(arena, sizeof(*copy));
+
+	if (!copy)
+		return error_oom(err);
+	*copy = *u->rule;
+	copy->action = action;
+	u->rule = copy;
+	return 0;
+}
 
 int agent_profile_report(struct agent_profile *p, struct arena *arena, struct error *err)
 {
 	struct agent_use *u;
 	size_t i;
+	int r;
 
 	for (i = 0; i < FILTER_SYSCALLS && !p->silent; i++) {
 		for (u = p->calls[i].uses; u; u = u->next) {
-			struct agent_rule *copy;
-
-			if (!u->rule->report)
-				continue;
-			copy = arena_alloc(arena, sizeof(*copy));
-			if (!copy)
-				return error_oom(err);
-			*copy = *u->rule;
-			copy->action = SECCOMP_RET_USER_NOTIF;
-			u->rule = copy;
+			r = u->rule->report ? rule_change(u, SECCOMP_RET_USER_NOTIF, arena, err) : 0;
+			if (r < 0)
+				return r;
 		}
 	}
 	return 0;
 }
 
-void filter_agent_listen(struct filter *f)
+int agent_profile_yield(struct agent_profile *p, struct arena *arena, struct error *err)
 {
+	const uint32_t other = SECCOMP_RET_ERRNO | ENOSYS;
+	struct agent_use *u;
 	size_t i;
+	int r;
 
-	for (i = 0; i < f->count && !f->notify; i++)
-		f->notify = f->insns[i].code == (BPF_RET | BPF_K) && f->insns[i].k == SECCOMP_RET_USER_NOTIF;
-	/* A process that waits for the answer may be killed, but no signal makes it ask again. */
-	if (f->notify)
-		f->flags |= SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+	p->default_action = other;
+	for (i = 0; i < FILTER_SYSCALLS; i++) {
+		for (u = p->calls[i].uses; u; u = u->next) {
+			r = rule_change(u, u->rule->report && !p->silent ? SECCOMP_RET_USER_NOTIF : other, arena, err);
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+int agent_profile_vary(struct agent_profile *p, enum agent_variant v, struct arena *arena, struct error *err)
+{
+	switch (v) {
+	case AGENT_REPORT:
+		return agent_profile_report(p, arena, err);
+	case AGENT_YIELD:
+		return agent_profile_yield(p, arena, err);
+	default:
+		return 0;
+	}
 }

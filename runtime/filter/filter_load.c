@@ -50,22 +50,3 @@ int filter_load(const struct filter *f, int *ret_listener, struct error *err)
 	*ret_listener = f->flags & SECCOMP_FILTER_FLAG_NEW_LISTENER ? (int)r : -EBADF;
 	return 0;
 }
-
-/* The kernel looks at the flags before it reads the program: EFAULT says that it knows them. */
-static bool kernel_knows_flags(unsigned flags)
-{
-	long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, NULL);
-
-	return r < 0 && errno == EFAULT;
-}
-
-bool filter_flag_supported(const char *flag_name)
-{
-	unsigned bits;
-
-	if (filter_flag(flag_name, &bits) < 0)
-		return false;
-	if (bits == SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
-		bits |= SECCOMP_FILTER_FLAG_NEW_LISTENER;
-	return kernel_knows_flags(bits);
-}

@@ -17,6 +17,13 @@
 /* libseccomp marks an x32 call number with this bit, as the kernel does. */
 #define FILTER_X32_BIT 0x40000000u
 
+/* filter_listener.c */
+/*
+ * SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV where the kernel knows it. Without it a signal makes a waiting call ask again:
+ * it is denied all the same, and reported twice.
+ */
+unsigned filter_listener_flags(void);
+
 /* filter_tables.c */
 /* libseccomp's value; -EINVAL when errno_ret is given for an action without one, or too large. */
 int filter_action(uint64_t action, const struct opt_u32 *errno_ret, uint32_t *ret,

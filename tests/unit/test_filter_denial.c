@@ -136,7 +136,7 @@ static void test_variant(const char *profile)
 	int i, asked = 0, wrong = 0;
 
 	if (filter_denials_new(profile, NULL, 0, &d, &err) < 0 || filter_agent_builtin(profile, &plain, &err) < 0 ||
-	    filter_agent_open_reporting(profile, &report, &err) < 0) {
+	    filter_agent_open_reporting(profile, -EBADF, &report, &err) < 0) {
 		ok(false, "%s: %s", profile, err.text);
 		return;
 	}

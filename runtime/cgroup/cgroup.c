@@ -318,29 +318,3 @@ int cgroup_mount_paths(const struct cgroup *cg, struct arena *arena, const char 
 	*ret = list;
 	return 0;
 }
-
-bool cgroup_has_controller(const char *name)
-{
-	_cleanup_cgroup_host_ struct cgroup_host host = CGROUP_HOST_NULL;
-	struct error ignored = ERROR_NULL;
-	char top[512];
-	size_t i;
-
-	if (cgroup_host_read(&host, &ignored) < 0)
-		return false;
-	for (i = 0; i < host.n; i++) {
-		const char *p;
-
-		if (*host.hierarchies[i].controllers) {
-			if (cgroup_list_has(host.hierarchies[i].controllers, name))
-				return true;
-			continue;
-		}
-		cgroup_top_controllers(host.hierarchies[i].mount, top, sizeof(top));
-		for (p = top; *p; p += strcspn(p, " "), p += strspn(p, " "))
-			if (strncmp(p, name, strlen(name)) == 0 &&
-			    (p[strlen(name)] == ' ' || p[strlen(name)] == '\0'))
-				return true;
-	}
-	return false;
-}

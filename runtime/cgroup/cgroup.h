@@ -201,5 +201,13 @@ int cgroup_mount_paths(const struct cgroup *cg, struct arena *arena, const char 
 
 /* Whether the helper program of the systemd manager is there; the host may still have no systemd. */
 bool cgroup_systemd_built(void);
-/* Controllers available on this host, for `features` and doctor. */
-bool cgroup_has_controller(const char *name);
+/*
+ * cgroup_usable.c: the controllers by which this process could limit a container of that request
+ * (id, path, manager and rootless are looked at), comma-separated and malloc'ed: those of
+ * hierarchies where it may make the folder. No side effect, no privilege.
+ */
+int cgroup_usable(const struct cgroup_request *req, char **ret, struct error *err);
+/* The same of a container that exists. */
+int cgroup_usable_now(const struct cgroup *cg, char **ret, struct error *err);
+/* Whether a comma-separated list has the word. */
+bool cgroup_list_has(const char *list, const char *word);

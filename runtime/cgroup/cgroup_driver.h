@@ -37,6 +37,9 @@ int cgroup_folder_create(struct cgroup_dir *d, struct error *err);
 /* cgroup_remove.c: the subtree and its root, bottom up, with the time limit of cgroup_remove(). */
 int cgroup_remove_tree(const char *path, struct error *err);
 
+/* A cgroup.controllers file with all its words. */
+#define CGROUP_CONTROLLERS_MAX 512
+
 /*
  * cgroup_enable.c, v2: makes controllers available in the folder by enabling them in the
  * ancestors' cgroup.subtree_control. want: blank-separated list, as many as possible; need:

@@ -10,8 +10,7 @@
 #include "cgroup/cgroup_limits.h"
 #include "util/str.h"
 
-#define CONTROLLERS_MAX 512
-#define DEPTH_MAX	64
+#define DEPTH_MAX 64
 
 static bool word_in(const char *list, const char *word, size_t len)
 {
@@ -29,13 +28,13 @@ static bool word_in(const char *list, const char *word, size_t len)
 }
 
 /* The words of a that are (keep) or are not (!keep) in b. out has room for all of a. */
-static void words_filter(const char *a, const char *b, bool keep, char out[CONTROLLERS_MAX])
+static void words_filter(const char *a, const char *b, bool keep, char out[CGROUP_CONTROLLERS_MAX])
 {
 	size_t len, used = 0;
 
 	for (; *a; a += len, a += strspn(a, " ")) {
 		len = strcspn(a, " ");
-		if (word_in(b, a, len) != keep || used + len + 2 > CONTROLLERS_MAX)
+		if (word_in(b, a, len) != keep || used + len + 2 > CGROUP_CONTROLLERS_MAX)
 			continue;
 		if (used)
 			out[used++] = ' ';
@@ -65,7 +64,7 @@ void cgroup_top_controllers(const char *path, char *buf, size_t size)
 	buf[0] = '\0';
 	while (at && *at) {
 		_cleanup_close_ int dir = cgroup_open_dir(at);
-		char have[CONTROLLERS_MAX];
+		char have[CGROUP_CONTROLLERS_MAX];
 
 		/* Folders that are still to be made are skipped; above the top there is no such
 		 * file. */
@@ -106,7 +105,7 @@ static int enable_failed(const char *parent, const char *controller, int r, stru
 static int hand_down(int dir, const char *parent, const char *list, const char *need,
 		     struct error *err)
 {
-	char text[2 * CONTROLLERS_MAX], one[72];
+	char text[2 * CGROUP_CONTROLLERS_MAX], one[72];
 	size_t len, used = 0;
 	const char *p;
 	int r;
@@ -147,8 +146,8 @@ static int enable_in(const char *path, const char *want, const char *need, unsig
 {
 	_cleanup_close_ int dir = -EBADF, up = -EBADF;
 	_cleanup_free_ char *parent = NULL;
-	char have[CONTROLLERS_MAX], missing[CONTROLLERS_MAX], offered[CONTROLLERS_MAX];
-	char absent[CONTROLLERS_MAX];
+	char have[CGROUP_CONTROLLERS_MAX], missing[CGROUP_CONTROLLERS_MAX], offered[CGROUP_CONTROLLERS_MAX];
+	char absent[CGROUP_CONTROLLERS_MAX];
 	int r;
 
 	dir = cgroup_open_dir(path);
@@ -207,7 +206,7 @@ int cgroup_limits_for_host(const struct cgroup *cg, const struct cgroup_limits *
 			   struct cgroup_writes *w, struct error *err)
 {
 	const struct cgroup_dir *d = cgroup_dir_find(cg, "");
-	char top[CONTROLLERS_MAX];
+	char top[CGROUP_CONTROLLERS_MAX];
 	int r;
 
 	r = cgroup_limits_build(cg, in, NULL, w, err);

@@ -48,6 +48,3 @@ void cgroup_host_done(struct cgroup_host *host);
  */
 int cgroup_host_path(const struct cgroup_host *host, const struct cgroup_hierarchy *h,
 		     const char *path, const char *id, char **ret, struct error *err);
-
-/* Whether a comma-separated list has the word. */
-bool cgroup_list_has(const char *list, const char *word);

@@ -120,6 +120,12 @@ static int check_terminal(const struct create *c, struct error *err)
 static int narrow(struct create *c, struct error *err)
 {
 	const char *root = c->spec->root ? c->spec->root->path : NULL;
+	const struct cgroup_request place = {
+		.id = c->opt->id,
+		.path = c->spec->linux_cfg ? c->spec->linux_cfg->cgroups_path : NULL,
+		.manager = (enum cgroup_manager)c->env->cgroup_manager,
+		.rootless = c->rootless || c->in_userns,
+	};
 	struct guard_host host = {
 		.proc_fd = c->proc_fd,
 		.bundle_fd = c->bundle_fd,
@@ -127,6 +133,7 @@ static int narrow(struct create *c, struct error *err)
 		.rootless = c->rootless,
 		.host_root = geteuid() == 0 && !c->in_userns,
 		.no_pivot = c->opt->no_pivot,
+		.place = &place,
 	};
 
 	/* Without a root the plan refuses in its own words. */

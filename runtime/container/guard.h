@@ -37,6 +37,7 @@ struct guard_host {
 	const char *id, *rootfs; /* rootfs: absolute */
 	bool rootless, no_pivot;
 	bool host_root; /* root of the initial user namespace, whatever an engine says of it */
+	const struct cgroup_request *place; /* of a create: where its cgroup will be; else NULL */
 	const struct cgroup *cgroup; /* of an update: its limits are facts; else NULL */
 };
 

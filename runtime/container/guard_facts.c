@@ -123,24 +123,27 @@ static int read_controllers(const struct guard_host *host, struct policy_facts *
 {
 	static const struct { const char *name; unsigned bit; } names[] = {
 		{ "memory", POLICY_CG_MEMORY }, { "cpu", POLICY_CG_CPU },	{ "pids", POLICY_CG_PIDS },
-		{ "hugetlb", POLICY_CG_HUGETLB }, { "cpuset", POLICY_CG_CPUSET },
+		{ "hugetlb", POLICY_CG_HUGETLB }, { "devices", POLICY_CG_DEVICES },
 	};
+	_cleanup_free_ char *list = NULL;
 	enum cgroup_layout layout;
 	bool v2;
 	size_t i;
 	int r;
 
 	r = cgroup_layout_detect(&layout, err);
+	if (r == 0 && host->place)
+		r = cgroup_usable(host->place, &list, err);
+	else if (r == 0 && host->cgroup)
+		r = cgroup_usable_now(host->cgroup, &list, err);
 	if (r < 0)
 		return r;
 	v2 = layout == CGROUP_LAYOUT_UNIFIED;
-	for (i = 0; i < ELEMENTSOF(names); i++)
-		if (cgroup_has_controller(names[i].name))
+	for (i = 0; list && i < ELEMENTSOF(names); i++)
+		if (cgroup_list_has(list, names[i].name))
 			f->controllers |= names[i].bit;
-	if (cgroup_has_controller(v2 ? "io" : "blkio"))
-		f->controllers |= POLICY_CG_IO;
 	/* v2 device rules are BPF programs: that needs privilege, not a controller. */
-	if (v2 ? !host->rootless : cgroup_has_controller("devices"))
+	if (v2 && !host->rootless)
 		f->controllers |= POLICY_CG_DEVICES;
 	f->cgroup_bpf = host->host_root && (v2 || layout == CGROUP_LAYOUT_HYBRID) && kernel_is_new();
 	f->swap_limit = access(v2 ? "/proc/swaps" : "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes",

@@ -41,7 +41,6 @@ enum policy_affinity { POLICY_AFFINITY_AUTO, POLICY_AFFINITY_OFF };
 /* Weaker mechanisms that the operator takes. */
 enum policy_accept {
 	POLICY_ACCEPT_NONE = 1u << 0,
-	POLICY_ACCEPT_NOTIFY = 1u << 1,
 };
 /* How a connection to an address that was learned from a name is checked. */
 enum policy_verify {
@@ -182,9 +181,7 @@ enum policy_controller {
 	POLICY_CG_CPU = 1u << 1,
 	POLICY_CG_PIDS = 1u << 2,
 	POLICY_CG_HUGETLB = 1u << 3,
-	POLICY_CG_CPUSET = 1u << 4,
-	POLICY_CG_IO = 1u << 5,
-	POLICY_CG_DEVICES = 1u << 6, /* v1 controller or the right to attach programs */
+	POLICY_CG_DEVICES = 1u << 4, /* v1 controller or the right to attach programs */
 };
 struct policy_device {
 	const char *path; /* as in devices.allow */

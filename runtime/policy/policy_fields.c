@@ -31,11 +31,6 @@ static const struct enum_entry affinity_entries[] = {
 const struct enum_table policy_affinity_table = ENUM_TABLE("affinity", affinity_entries);
 static const struct enum_entry accept_none_entries[] = { { "none", POLICY_ACCEPT_NONE, NULL } };
 const struct enum_table policy_accept_none_table = ENUM_TABLE("fallback", accept_none_entries);
-static const struct enum_entry accept_audit_entries[] = {
-	{ "notify", POLICY_ACCEPT_NOTIFY, NULL },
-	{ "none", POLICY_ACCEPT_NONE, NULL },
-};
-const struct enum_table policy_accept_audit_table = ENUM_TABLE("fallback", accept_audit_entries);
 static const struct enum_entry propagation_entries[] = {
 	{ "slave", POLICY_PROPAGATION_SLAVE, NULL },
 	{ "shared", POLICY_PROPAGATION_SHARED, NULL },
@@ -172,7 +167,7 @@ OBJECT(audit,
 	SECTION("output", output),
 	LIST("redact", audit.redact, patterns),
 	WORD("onFailure", audit.on_failure, on_failure),
-	MASK("accept", audit.accept, accept_audit));
+	MASK("accept", audit.accept, accept_none));
 OBJECT(exec, LEAF("allow", policy_get_flag, exec.allowed));
 
 static const struct json_field profile_fields[] = {

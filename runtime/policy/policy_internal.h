@@ -53,7 +53,7 @@ extern const struct policy_list_kind policy_list_paths, policy_list_tmpfs, polic
 	policy_list_net_names, policy_list_types, policy_list_sysctls, policy_list_env,
 	policy_list_names, policy_list_patterns;
 extern const struct enum_table policy_excess_table, policy_env_mode_table, policy_on_failure_table,
-	policy_affinity_table, policy_accept_audit_table, policy_accept_none_table,
+	policy_affinity_table, policy_accept_none_table,
 	policy_propagation_table, policy_seccomp_allow_table, policy_namespace_table;
 /* Sets where the value was written. */
 int policy_value_begin(struct json_ctx *ctx, const struct json *at, struct policy_value *v,

@@ -101,9 +101,29 @@ const char *policy_place(struct policy_verdict *v, const struct policy_value *ru
 	return place ? place : "";
 }
 
+/* "; refused as well: cpu, egress": every control once, so that one change of the policy is enough. */
+static void others_refused(const struct policy_verdict *v, size_t first, char *buf, size_t size)
+{
+	size_t i, k, len = 0;
+
+	buf[0] = '\0';
+	for (i = first + 1; i < v->count && len < size; i++) {
+		if (v->items[i].action != POLICY_REFUSED)
+			continue;
+		for (k = first; k < i; k++)
+			if (v->items[k].action == POLICY_REFUSED &&
+			    str_eq(v->items[k].control, v->items[i].control))
+				break;
+		if (k == i)
+			len += (size_t)snprintf(buf + len, size - len, "%s%s",
+						len ? ", " : "; refused as well: ", v->items[i].control);
+	}
+}
+
 int policy_verdict_result(const struct policy_verdict *v, struct error *err)
 {
 	const struct policy_decision *d;
+	char others[200];
 	size_t i;
 
 	if (v->failed)
@@ -112,11 +132,12 @@ int policy_verdict_result(const struct policy_verdict *v, struct error *err)
 		d = &v->items[i];
 		if (d->action != POLICY_REFUSED)
 			continue;
+		others_refused(v, i, others, sizeof(others));
 		return error_text(
 			err, -EPERM,
-			"policy: %s: %s is refused by %s (%s, offset %zu); to allow it, %s",
+			"policy: %s: %s is refused by %s (%s, offset %zu); to allow it, %s%s",
 			d->control, d->asked, d->rule, d->file, d->offset,
-			d->remedy ? d->remedy : "change the policy");
+			d->remedy ? d->remedy : "change the policy", others);
 	}
 	return 0;
 }

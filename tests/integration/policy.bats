@@ -541,21 +541,48 @@ cgroup_of() {
 	(cd "$BUNDLE" && "$AGENTRUN" spec --rootless)
 	edit '.process.terminal = false | .linux.uidMappings[0].hostID = 12345 | .linux.gidMappings[0].hostID = 12345
 		| .process.args = ["sh", "-c", "id -u; ls /sys/class/net"]'
+	as_user run --bundle "$BUNDLE" "$ID"
+	# what only the host's root can put in force is missing, and that is said before anything is made
+	[ "$status" -ne 0 ]
+	[[ $errors =~ 'is refused by profiles.default.'[a-z]*'.accept' ]]
+	[[ $errors = *egress* && $errors = *audit* && $errors = *memory* && $errors = *pids* ]]
+	[ ! -e "$T/rootless/$ID" ]
+	as_user policy check --bundle "$BUNDLE"
+	grep -q '^egress refused: asked a start without egress control' <<<"$output"
+	grep -q '^memory refused: asked a start without this limit' <<<"$output"
+}
+
+# as_user ARGUMENT...: by a user of the host who has no cgroup of her own.
+as_user() {
+	local dir=$BUNDLE
 	chown -R 12345:12345 "$T"
-	dir=$BUNDLE
 	while [ "$dir" != / ] && [ "$dir" != /tmp ]; do
 		chmod a+x "$dir"
 		dir=${dir%/*}
 	done
+	mkdir -p "$T/home"
+	chown 12345:12345 "$T/home"
 	status=0
-	env -i PATH="$PATH" setpriv --reuid 12345 --regid 12345 --clear-groups --no-new-privs "$AGENTRUN" --root "$T/rootless" \
-		run --bundle "$BUNDLE" "$ID" </dev/null >"$T/stdout" 2>"$T/stderr" 3>&- || status=$?
+	env -i PATH="$PATH" HOME="$T/home" XDG_RUNTIME_DIR="$T/home" XDG_STATE_HOME="$T/home" setpriv --reuid 12345 --regid 12345 --clear-groups \
+		--no-new-privs "$AGENTRUN" ${POLICY+--policy "$POLICY"} --root "$T/rootless" "$@" </dev/null >"$T/stdout" 2>"$T/stderr" 3>&- || status=$?
 	output=$(cat "$T/stdout") errors=$(cat "$T/stderr")
 	report
-	# what only the host's root can put in force is missing, and that is said before anything is made
-	[ "$status" -ne 0 ]
-	[[ $errors =~ 'a start without egress control is refused by profiles.default.egress.accept' ]]
-	[ ! -e "$T/rootless/$ID" ]
+}
+
+@test "a user without a cgroup of her own runs what her policy accepts, and policy check says what is missing" {
+	unshare -U true 2>/dev/null || skip "no user namespaces"
+	[ "$(cat /proc/sys/user/max_user_namespaces)" -gt 0 ] || skip "user namespaces are limited to none"
+	rm "$BUNDLE/config.json"
+	(cd "$BUNDLE" && "$AGENTRUN" spec --rootless)
+	edit '.process.terminal = false | .linux.uidMappings[0].hostID = 12345 | .linux.gidMappings[0].hostID = 12345
+		| .process.args = ["sh", "-c", "id -u; ls /sys/class/net"]'
+	echo '{"version": 1, "profiles": {"default": {"egress": {"accept": ["none"]}, "audit": {"accept": ["none"]},
+		"devices": {"accept": ["none"]}, "resources": {"accept": ["none"]}}}}' >"$T/user-policy.json"
+	POLICY=$T/user-policy.json as_user run --bundle "$BUNDLE" "$ID"
+	[ "$status" -eq 0 ]
+	[ "$output" = $'0\nlo' ]
+	POLICY=$T/user-policy.json as_user policy check --bundle "$BUNDLE"
+	grep -q '^memory dropped: .*no limit: this process has no such cgroup controller' <<<"$output"
 }
 
 # accept_none: a policy that gives up, where they cannot be had, the controls that only the host's root can put in force.

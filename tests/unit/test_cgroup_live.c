@@ -400,6 +400,37 @@ static void test_huge(const struct cgroup_request *req)
 		(void)cgroup_write(top, "cgroup.subtree_control", "-hugetlb");
 }
 
+static bool usable(const char *controller)
+{
+	const struct cgroup_request req = request("usable", NULL);
+	_cleanup_free_ char *list = NULL;
+	struct error err = ERROR_NULL;
+
+	return cgroup_usable(&req, &list, &err) == 0 && cgroup_list_has(list, controller);
+}
+
+/* What nobody could make there, nobody could limit. */
+static void test_usable(void)
+{
+	struct cgroup_request req = request("usable", NULL);
+	_cleanup_free_ char *all = NULL, *none = NULL, *user = NULL;
+	struct error err = ERROR_NULL;
+
+	ok(cgroup_usable(&req, &all, &err) == 0, "usable %s", err.text);
+	ok(cgroup_list_has(all, "pids") && cgroup_list_has(all, "memory"), "root: %s", all);
+	req.manager = CGROUP_MANAGER_DISABLED;
+	ok(cgroup_usable(&req, &none, &err) == 0, "disabled %s", err.text);
+	is_str(none, "", "without cgroups nothing can be limited");
+	req.manager = CGROUP_MANAGER_CGROUPFS;
+	req.rootless = true;
+	if (ok(seteuid(65534) == 0, "become an ordinary user")) {
+		ok(cgroup_usable(&req, &user, &err) == 0, "user %s", err.text);
+		ok(user && !cgroup_list_has(user, "pids") && !cgroup_list_has(user, "memory"),
+		   "a user without a delegated cgroup: \"%s\"", user ? user : "?");
+		ok(seteuid(0) == 0, "be root again");
+	}
+}
+
 static void test_refused(void)
 {
 	struct spec_hugepage_limit huge = { "2MB", 0 };
@@ -410,7 +441,7 @@ static void test_refused(void)
 	struct cgroup cg;
 
 	(void)cgroup_plan(&req, &cg, &err);
-	if (!cgroup_has_controller("net_cls")) {
+	if (!usable("net_cls")) {
 		is_int(cgroup_create(&cg, &req, &err), -EOPNOTSUPP, "limit without controller");
 		ok(strstr(err.text, "net_cls.classid") &&
 			   strstr(err.text, "net_cls cgroup controller"),
@@ -421,7 +452,7 @@ static void test_refused(void)
 
 	res = (struct spec_resources){ .hugepage_limits = { &huge, 1 } };
 	req = request("huge", &res);
-	if (cgroup_has_controller("hugetlb"))
+	if (usable("hugetlb"))
 		test_huge(&req);
 	req = (struct cgroup_request){ .id = "x", .path = "/agentrun-test/../x" };
 	is_int(cgroup_plan(&req, &cg, &err), -EINVAL, "no .. in paths");
@@ -567,6 +598,7 @@ int main(void)
 	test_sub();
 	test_kill();
 	test_reuse();
+	test_usable();
 	test_refused();
 	test_stats();
 	test_oom();

@@ -136,7 +136,7 @@ static const struct bad bads[] = {
 	{ "egress: metadata of a range", P("\"egress\":{\"allow\":[@{\"cidr\":\"169.254.0.0/16\",\"metadata\":true}]}"), D "egress.allow[0]", "metadata needs a cidr that is one address" },
 	{ "egress: accept", P("\"egress\":{\"accept\":[@\"notify\"]}"), D "egress.accept[0]", "unknown fallback \"notify\" (known: none)" },
 	{ "egress: accept, no such mechanism", P("\"egress\":{\"accept\":[@\"nft\"]}"), D "egress.accept[0]", "unknown fallback \"nft\" (known: none)" },
-	{ "audit: accept", P("\"audit\":{\"accept\":[@\"nft\"]}"), D "audit.accept[0]", "unknown fallback \"nft\" (known: notify, none)" },
+	{ "audit: accept", P("\"audit\":{\"accept\":[@\"nft\"]}"), D "audit.accept[0]", "unknown fallback \"nft\" (known: none)" },
 	{ "audit: on failure", P("\"audit\":{\"onFailure\":@\"ignore\"}"), D "audit.onFailure", "unknown answer to failure \"ignore\" (known: stop, continue)" },
 	{ "exec", P("\"exec\":{\"allow\":@\"no\"}"), D "exec.allow", "must be a boolean, is a string" },
 	/* clang-format on */

@@ -5,7 +5,10 @@
 #include <assert.h>
 
 #include "os/mount_impl.h"
+#include "util/parse.h"
 #include "util/str.h"
+
+#define IDMAP_OPTION_LINES 340 /* of one map: user_namespaces(7) */
 
 enum option_verb {
 	OPTION_NOTHING,
@@ -215,6 +218,70 @@ static int apply_option(const struct option *o, struct mount_op *op, bool *remou
 	return 0;
 }
 
+/* One number of a line; *text moves behind it and the character that must follow. */
+static int idmap_number(char **text, char end, uint32_t *ret)
+{
+	char *stop = end ? strchr(*text, end) : *text + strlen(*text);
+	int r;
+
+	if (!stop)
+		return -EINVAL;
+	*stop = '\0';
+	r = parse_u32(*text, ret);
+	*text = end ? stop + 1 : stop;
+	return r;
+}
+
+/* "0-1000-10#10-2000-5": ids of the files, ids that they become, how many (spec: containerID, hostID, size). */
+static int idmap_lines(struct arena *arena, char *text, struct id_maps *ret)
+{
+	struct id_map *items = arena_calloc(arena, IDMAP_OPTION_LINES, sizeof(*items));
+	char *line, *save = NULL;
+	size_t n = 0;
+
+	if (!items)
+		return -ENOMEM;
+	for (line = strtok_r(text, "#", &save); line; line = strtok_r(NULL, "#", &save)) {
+		struct id_map *m = &items[n];
+
+		if (n++ == IDMAP_OPTION_LINES || idmap_number(&line, '-', &m->container_id) < 0 ||
+		    idmap_number(&line, '-', &m->host_id) < 0 || idmap_number(&line, '\0', &m->size) < 0 ||
+		    m->size == 0)
+			return -EINVAL;
+	}
+	*ret = (struct id_maps){ .items = items, .count = n };
+	return n ? 0 : -EINVAL;
+}
+
+/*
+ * "uids=LINES;gids=LINES" behind idmap= or ridmap=: how Podman writes the mapping of a volume. Lines that start
+ * with '@' are relative to the container's own mapping; they are not supported and fail as numbers.
+ */
+static int apply_idmap_maps(struct arena *arena, const char *word, struct mount_op *op, struct error *err)
+{
+	struct id_maps uids = { 0 }, gids = { 0 };
+	char *copy = arena_strdup(arena, strchr(word, '=') + 1), *part, *save = NULL;
+	int r = 0;
+
+	if (!copy)
+		return error_oom(err);
+	for (part = strtok_r(copy, ";", &save); part && r == 0; part = strtok_r(NULL, ";", &save)) {
+		struct id_maps *maps = str_after(part, "uids=") ? &uids : str_after(part, "gids=") ? &gids : NULL;
+
+		r = maps && maps->count == 0 ? idmap_lines(arena, part + strlen("uids="), maps) : -EINVAL;
+	}
+	if (r == -ENOMEM)
+		return error_oom(err);
+	if (r < 0 || !uids.count || !gids.count)
+		return error_text(err, -EINVAL,
+				  "mount option \"%s\": write idmap=uids=FROM-TO-SIZE;gids=FROM-TO-SIZE", word);
+	op->idmap = true;
+	op->idmap_recursive |= *word == 'r';
+	op->uid_maps = uids;
+	op->gid_maps = gids;
+	return 0;
+}
+
 int mount_options_parse(struct arena *arena, char *const *words, size_t count, struct mount_op *op,
 			struct error *err)
 {
@@ -231,6 +298,12 @@ int mount_options_parse(struct arena *arena, char *const *words, size_t count, s
 		const struct option *o = option_find(words[i]);
 		int r;
 
+		if (str_after(words[i], "idmap=") || str_after(words[i], "ridmap=")) {
+			r = apply_idmap_maps(arena, words[i], op, err);
+			if (r < 0)
+				return r;
+			continue;
+		}
 		if (!o) {
 			if (*words[i])
 				buf_addf(&data, "%s%s", data.len ? "," : "", words[i]);

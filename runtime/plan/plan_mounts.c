@@ -29,6 +29,8 @@ static int mount_id_maps(struct plan *p, const struct spec_mount *m, size_t i, s
 		r = plan_copy_id_maps(p, &m->uid_mappings, &op->uid_maps, err);
 		return r < 0 ? r : plan_copy_id_maps(p, &m->gid_mappings, &op->gid_maps, err);
 	}
+	if (op->uid_maps.count > 0)
+		return 0; /* written in the option */
 	/* The container's own mapping. Without a user namespace that is the identity. */
 	if (!spec_namespace_find(p->spec, CLONE_NEWUSER)) {
 		op->idmap = false;

@@ -168,6 +168,10 @@ mount_options() {
 	args stat -c %u:%g /v/file
 	run_container
 	works 5000:6000
+	# as Podman writes it
+	edit '.mounts[-1] |= {destination, type, source, options: ["bind", "idmap=uids=0-7000-10;gids=0-8000-1#1-9000-4"]}'
+	run_container
+	works 7000:8000
 }
 
 @test "cgroup mount: the container's own, read-only" {

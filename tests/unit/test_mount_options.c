@@ -53,6 +53,35 @@ static void test_flags(void)
 	       "nosymfollow, nodiratime");
 }
 
+static void test_idmap(void)
+{
+	static const char *const wrong[] = { "idmap=",		     "idmap=uids=0-1-2",
+					     "idmap=gids=0-1-2",     "idmap=uids=0-1;gids=0-1-2",
+					     "idmap=uids=0-1-0;gids=0-1-2", "idmap=uids=@0-1-2;gids=0-1-2",
+					     "idmap=uids=0-1-2;uids=0-1-2", "idmap=uids=0-1-2-3;gids=0-1-2",
+					     "idmap=uids=-1-2;gids=0-1-2",  "ridmap=x" };
+	struct mount_op op;
+	struct error err = ERROR_NULL;
+	size_t i;
+
+	is_int(parse(&op, &err, "bind,idmap=uids=0-1000-1#5-2000-10;gids=1-2-3,ro"), 0, "maps in the option");
+	ok(op.idmap && !op.idmap_recursive, "idmap");
+	is_int((long long)op.uid_maps.count, 2, "two lines of users");
+	ok(op.uid_maps.items[1].container_id == 5 && op.uid_maps.items[1].host_id == 2000 &&
+		   op.uid_maps.items[1].size == 10,
+	   "the second line of users");
+	ok(op.gid_maps.count == 1 && op.gid_maps.items[0].container_id == 1 && op.gid_maps.items[0].host_id == 2 &&
+		   op.gid_maps.items[0].size == 3,
+	   "the line of groups");
+	ok(op.attr_set == MOUNT_ATTR_RDONLY && !op.data, "the words around it count");
+	is_int(parse(&op, &err, "ridmap=uids=0-1-1;gids=0-1-1"), 0, "for the whole tree");
+	ok(op.idmap && op.idmap_recursive, "ridmap");
+	for (i = 0; i < ELEMENTSOF(wrong); i++)
+		is_int(parse(&op, &err, wrong[i]), -EINVAL, wrong[i]);
+	is_str(err.text, "mount option \"ridmap=x\": write idmap=uids=FROM-TO-SIZE;gids=FROM-TO-SIZE",
+	       "the error says how to write it");
+}
+
 static void test_atime(void)
 {
 	struct mount_op op;
@@ -167,6 +196,7 @@ int main(void)
 {
 	TAP_BEGIN();
 	test_flags();
+	test_idmap();
 	test_atime();
 	test_kinds();
 	test_data();

@@ -170,7 +170,7 @@ rt_background() {
 # created holds them open. Leaves $status, $output (stdout) and $errors (stderr).
 # CALL_STDIN names a file for standard input.
 call() {
-	local limit=${CALL_TIMEOUT-30}
+	local limit=$((${CALL_TIMEOUT-30} * ${PATIENCE-1}))
 	: >"$LOG"
 	status=0
 	# shellcheck disable=SC2086

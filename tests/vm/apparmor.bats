@@ -36,6 +36,7 @@ teardown() {
 	suite_teardown
 }
 
+# bats test_tags=sample
 @test "apparmor: the process is confined" {
 	sh_args 'cat /proc/self/attr/current; cat /allowed && echo read; cat /forbidden 2>/dev/null || echo refused'
 	run_container
@@ -50,6 +51,7 @@ teardown() {
 	works "$PROFILE (enforce)"
 }
 
+# bats test_tags=sample
 @test "apparmor: exec takes the container's profile, or another one" {
 	start_sleeper
 	call exec "$ID" cat /proc/self/attr/current

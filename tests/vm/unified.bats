@@ -30,6 +30,7 @@ device_programs() {
 	bpftool cgroup show "$V2" | grep -c cgroup_device
 }
 
+# bats test_tags=sample
 @test "v2: every kind of limit" {
 	edit --arg major "$(stat -c %Hr /dev/vda)" '.linux.resources = {
 		memory: {limit: 67108864, swap: 100663296, reservation: 33554432},
@@ -76,6 +77,7 @@ device_programs() {
 	works
 }
 
+# bats test_tags=sample
 @test "v2: device program: rules in their order, for nodes made and nodes opened" {
 	edit '.linux.resources.devices = [{allow: false, access: "rwm"},
 			{allow: true, type: "c", major: 10, minor: 229, access: "r"}]
@@ -102,6 +104,7 @@ device_programs() {
 	works
 }
 
+# bats test_tags=sample
 @test "v2: exec follows init into its sub-cgroup" {
 	edit '(.mounts[] | select(.destination == "/sys/fs/cgroup")).options = ["rw", "nosuid"]'
 	sh_args 'mkdir /sys/fs/cgroup/own; echo $$ >/sys/fs/cgroup/own/cgroup.procs
@@ -187,6 +190,7 @@ device_programs() {
 	[ "$(value cpu.weight)" = 174 ]
 }
 
+# bats test_tags=sample
 @test "v2: an update counts swap from the limits in force" {
 	edit '.linux.resources.memory = {limit: 67108864, swap: 134217728}'
 	start_sleeper
@@ -216,6 +220,7 @@ device_programs() {
 	[ ! -e "$V2/domain/threads/below" ]
 }
 
+# bats test_tags=sample
 @test "v2: everything in it is killed at once, also what it forks" {
 	edit 'del(.linux.namespaces[] | select(.type == "pid"))
 		| .mounts |= map(select(.destination != "/proc")) | .linux.maskedPaths = [] | .linux.readonlyPaths = []'

@@ -208,12 +208,12 @@ class Machine:
         if code:
             raise ChannelLost(f"the shares cannot be mounted: exit code {code}")
 
-    def run(self, script, seconds, out=None, err=None):
+    def run(self, script, seconds, out=None, err=None, grace=60):
         """As Channel.run; the output goes to our standard error unless told otherwise."""
         def show(data):
             sys.stderr.buffer.write(data)
             sys.stderr.flush()
-        return self.channel.run(script, seconds, out or show, err or show)
+        return self.channel.run(script, seconds, out or show, err or show, grace)
 
     def trouble(self):
         """What the guest's kernel cried, or None."""

@@ -28,6 +28,12 @@ class Stream:
         elif line.startswith("#") and self.results:
             self.results[-1][2].append(line)
 
+    def cut(self, reason):
+        """The program was ended from outside: its results count, the rest was left out."""
+        rest = (self._planned or 0) - len(self.results)
+        what = f"the last {rest} of {self._planned} tests" if rest > 0 else "the rest"
+        self.results.append([True, f"{what} # skip {reason}", []])
+
     def end(self, code):
         """Adds what the program's lines do not tell: a wrong plan, a bad exit code."""
         if self._rest:

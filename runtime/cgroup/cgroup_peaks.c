@@ -8,6 +8,8 @@
 
 #include "cgroup/cgroup_io.h"
 
+#define NO_LIMIT (UINT64_C(1) << 62)
+
 static int open_for(const struct cgroup *cg, const char *controller, bool *ret_v2)
 {
 	const struct cgroup_dir *d = cgroup_dir_find(cg, controller);
@@ -34,6 +36,14 @@ static void keyed(int dir, const char *file, const char *key, uint64_t *ret)
 		*ret = cgroup_key_value(text, key, *ret);
 }
 
+/* v1 writes a number for "no limit", v2 a word. */
+static void limit(int dir, const char *file, uint64_t *ret)
+{
+	number(dir, file, ret);
+	if (*ret >= NO_LIMIT)
+		*ret = 0;
+}
+
 void cgroup_peaks_read(const struct cgroup *cg, struct cgroup_peaks *ret)
 {
 	bool v2;
@@ -44,12 +54,14 @@ void cgroup_peaks_read(const struct cgroup *cg, struct cgroup_peaks *ret)
 	if (dir >= 0) {
 		number(dir, v2 ? "memory.peak" : "memory.max_usage_in_bytes", &ret->memory);
 		keyed(dir, v2 ? "memory.events" : "memory.oom_control", "oom_kill", &ret->oom_kills);
+		limit(dir, v2 ? "memory.max" : "memory.limit_in_bytes", &ret->memory_limit);
 		(void)close(dir);
 	}
 	dir = open_for(cg, "pids", &v2);
 	if (dir >= 0) {
 		number(dir, "pids.peak", &ret->pids);
 		keyed(dir, "pids.events", "max", &ret->pids_refused);
+		limit(dir, "pids.max", &ret->pids_limit);
 		(void)close(dir);
 	}
 	dir = open_for(cg, "cpuacct", &v2);

@@ -15,6 +15,7 @@ int cgroup_stats_write(const struct cgroup *cg, struct json_writer *w, struct er
 /* What a cgroup has had at most, and what it was refused; 0 = unknown. Units: bytes, processes, ns. */
 struct cgroup_peaks {
 	uint64_t memory, pids, cpu_ns, oom_kills, pids_refused;
+	uint64_t memory_limit, pids_limit; /* now in force; 0 = also none */
 };
 void cgroup_peaks_read(const struct cgroup *cg, struct cgroup_peaks *ret);
 

@@ -32,6 +32,9 @@ static _printf_(2, 3) void add(struct exit_verdict *v, const char *fmt, ...)
 
 static enum exit_reason by_signal(const struct exit_evidence *e, int sig)
 {
+	/* A page of a mapped file for which there was no room. */
+	if (sig == SIGBUS && e->disk_full)
+		return EXIT_REASON_DISK;
 	if (sig != SIGKILL)
 		return EXIT_REASON_SIGNAL;
 	if (e->oom == EXIT_OOM_CHOSEN)
@@ -92,7 +95,7 @@ static void describe_limits(const struct exit_evidence *e, struct exit_verdict *
 	if (e->pids_refused)
 		add(v, "the limit%s of processes refused %llu", limit, (unsigned long long)e->pids_refused);
 	if (e->disk_full)
-		add(v, "its disk space was used up");
+		add(v, "its %s was full when it ended", e->disk_full);
 	if (e->unrecorded)
 		add(v, "%llu programs were killed because they could not be recorded",
 		    (unsigned long long)e->unrecorded);

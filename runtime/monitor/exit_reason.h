@@ -24,7 +24,7 @@ struct exit_evidence {
 	/* What its cgroup counted meanwhile, whoever it hit. */
 	uint64_t oom_kills, pids_refused;
 	uint64_t memory_limit, pids_limit; /* bytes, processes */
-	bool disk_full; /* its layer or a tmpfs of it reached its size */
+	const char *disk_full; /* the mount point of a file system that had no room left; NULL = none */
 	uint64_t unrecorded; /* programs killed because they could not be recorded */
 };
 

@@ -28,7 +28,7 @@ static const struct enum_entry reason_entries[] = {
 	{ "container-ended", EXIT_REASON_CONTAINER, "it ended with its container" },
 	{ "oom-child", EXIT_REASON_OOM_CHILD, "it failed after the kernel killed processes of it for want of memory" },
 	{ "pids", EXIT_REASON_PIDS, "it failed after it was refused further processes" },
-	{ "disk", EXIT_REASON_DISK, "it failed after its disk space was used up" },
+	{ "disk", EXIT_REASON_DISK, "it failed, and a file system of it was full" },
 };
 const struct enum_table exit_reason_table = ENUM_TABLE("reason of an end", reason_entries);
 

@@ -21,7 +21,7 @@ enum exit_reason {
 	EXIT_REASON_CONTAINER, /* a command that ended with its container */
 	EXIT_REASON_OOM_CHILD, /* it failed, and the kernel had killed others of it for memory */
 	EXIT_REASON_PIDS, /* it failed, and had been refused processes */
-	EXIT_REASON_DISK, /* it failed, and its disk space was used up */
+	EXIT_REASON_DISK, /* it failed, and a file system of it was full */
 };
 
 extern const struct enum_table exit_reason_table;

@@ -62,6 +62,8 @@ void monitor_fail(struct monitor *m, const struct error *why);
 
 /* monitor_trace.c: after DRAIN of that number: LINK_F_OOM, LINK_F_SPARED or, not known, 0. */
 unsigned monitor_trace_mark(const struct monitor *m, uint32_t number);
+/* Programs that were killed because they could not be recorded. */
+uint64_t monitor_trace_unrecorded(const struct monitor *m);
 
 /* monitor_lockdown.c: own uid, no capabilities, no new privileges, only the system calls of the loop. */
 int monitor_lockdown(struct monitor *m, struct error *err);

@@ -21,6 +21,7 @@ int monitor_drained(struct monitor *m, uint32_t number, struct error *err)
 {
 	struct link_msg msg = { .type = LINK_DRAINED, .number = number, .flags = monitor_trace_mark(m, number) };
 
+	msg.exit.unrecorded = monitor_trace_unrecorded(m);
 	return link_send(&m->link, &msg, NULL, 0, err);
 }
 

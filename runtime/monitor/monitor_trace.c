@@ -68,6 +68,11 @@ unsigned monitor_trace_mark(const struct monitor *m, uint32_t number)
 	return 0;
 }
 
+uint64_t monitor_trace_unrecorded(const struct monitor *m)
+{
+	return m->trace ? m->trace->reader.totals.killed : 0;
+}
+
 static int open_set(struct audit_trace_set *set, struct error *err)
 {
 	int r = audit_trace_open(MONITOR_BPF_DIR, set, err);

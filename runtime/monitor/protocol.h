@@ -92,6 +92,7 @@ struct link_exit {
 	uint32_t reason; /* enum exit_reason */
 	uint64_t memory_peak, pids_peak, cpu_ns, wall_ns; /* 0 = unknown */
 	uint64_t oom_kills, pids_refused;
+	uint64_t unrecorded; /* DRAINED: programs of the container that were killed because they could not be recorded */
 };
 
 /* Of the exec audit: struct audit_trace_bound without its descriptors. */

@@ -11,6 +11,7 @@
 
 #include "audit/audit_store.h"
 #include "cgroup/cgroup.h"
+#include "cgroup/cgroup_stats.h"
 #include "monitor/exit_reason.h"
 #include "monitor/exit_record.h"
 #include "monitor/protocol.h"
@@ -21,6 +22,8 @@
 #define SUP_CLIENTS_MAX   4224
 #define SUP_DRAIN_NS	  (2 * UINT64_C(1000000000)) /* how long an exit waits for output that somebody else keeps open */
 #define SUP_END_NS	  (2 * UINT64_C(1000000000)) /* how long the monitor may take to close its log */
+
+#define SUP_SPACES_MAX	  16 /* file systems of a container that are looked at; further ones are not */
 
 struct sup;
 
@@ -53,7 +56,9 @@ struct sup_process {
 	bool at_exit_stop; /* held there, and not as a zombie */
 	int status; /* of wait(2), once it has ended */
 	enum exit_reason reason;
-	enum exit_oom_mark oom; /* by the monitor's word */
+	enum exit_oom_mark oom; /* by the kernel's messages or the monitor's word */
+	struct cgroup_peaks before, seen; /* the container's, when it was added and at its exit stop */
+	uint64_t unrecorded; /* by the monitor's word */
 	uint64_t started_ns; /* CLOCK_BOOTTIME */
 	uint64_t left_ns; /* of its time, as of since_ns; UINT64_MAX = no limit */
 	uint64_t since_ns; /* 0 = its clock stands */
@@ -66,6 +71,12 @@ struct sup_process {
 	struct ev_timer deadline, drain;
 	bool terminated; /* the deadline's TERM was sent: the next one kills */
 	struct sup_process *next;
+};
+
+/* A file system of the container that has a size. */
+struct sup_space {
+	int fd;
+	char point[64];
 };
 
 struct sup {
@@ -90,6 +101,9 @@ struct sup {
 	struct audit_head log_head; /* as it was told last */
 	bool log_closed;
 	const char *root; /* of the state folders */
+	struct sup_space spaces[SUP_SPACES_MAX];
+	size_t n_spaces;
+	int oom_notes; /* os/oom_notes.h */
 	struct link_ring ring; /* cgroup 0 = none */
 	struct ev_timer end_timer;
 };
@@ -98,8 +112,8 @@ struct sup {
 int sup_seize(struct sup *s, struct sup_process *p, struct error *err);
 /* After SIGCHLD: stops and ends of all processes. */
 int sup_reap(struct sup *s, struct error *err);
-/* The exit was held: let the real parent see it. */
-void sup_release(struct sup_process *p);
+/* The exit was held: let the real parent see it. False: it is still on its way, and its pidfd will tell. */
+bool sup_release(struct sup_process *p);
 
 /* supervisor_process.c */
 struct sup_process *sup_process_new(struct sup *s, uint32_t number, struct error *err);
@@ -110,6 +124,22 @@ int sup_process_ended(struct sup_process *p, int status, struct error *err);
 int sup_process_drained(struct sup_process *p, struct error *err);
 /* The container is over: everything else is ended, the monitor closes its log. */
 int sup_finish(struct sup *s, struct error *err);
+
+/* supervisor_evidence.c: why it ended, from all that can be known */
+/* Init at its exit stop: it is still a member of its cgroup, whose counters live with it where systemd made it. */
+void sup_evidence_take(struct sup_process *p, int status);
+/* The OOM killer was at work there, and whether it chose this process is known already. */
+bool sup_evidence_settled(const struct sup_process *p, int status);
+/* ret's strings are ret_verdict's; finished is left to the caller. */
+void sup_evidence_judge(const struct sup_process *p, struct exit_record *ret, struct exit_verdict *ret_verdict);
+
+/* supervisor_space.c: file systems with a size */
+/* While init waits at its gate. What cannot be opened is not looked at. */
+void sup_spaces_open(struct sup *s);
+/* Where there is no room left: a mount point inside; NULL = nowhere. */
+const char *sup_spaces_full(const struct sup *s);
+/* Before the end of init is shown: who unmounts then must not find them busy. */
+void sup_spaces_close(struct sup *s);
 
 /* supervisor_kill.c */
 /* The container at once and whole, because of reason. Freezes first, so that nothing runs on meanwhile. */

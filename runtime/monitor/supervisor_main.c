@@ -15,6 +15,7 @@
 
 #include "monitor/monitor_config.h"
 #include "monitor/supervisor.h"
+#include "os/oom_notes.h"
 #include "os/procfs.h"
 #include "util/fd.h"
 
@@ -74,6 +75,7 @@ static int on_container(struct sup *s, const struct link_msg *msg, int fds[LINK_
 		return err->code;
 	p->pid = msg->pid;
 	p->pidfd = take_fd(&fds[0]);
+	s->oom_notes = oom_notes_open();
 	p->expect = s->record->expect;
 	p->left_ns = s->record->time_limit > 0 ? s->record->time_limit : UINT64_MAX;
 	r = sup_seize(s, p, err);
@@ -82,10 +84,16 @@ static int on_container(struct sup *s, const struct link_msg *msg, int fds[LINK_
 
 static int on_commit(struct sup *s, struct error *err)
 {
+	int r;
+
 	if (!s->monitor_ready || !s->init)
 		return error_text(err, -EPROTO, "COMMIT out of turn");
 	s->committed = true;
-	return link_send_type(&s->creator, LINK_OK, 0, err);
+	r = link_send_type(&s->creator, LINK_OK, 0, err);
+	/* All is mounted, and START comes after this. */
+	if (r == 0)
+		sup_spaces_open(s);
+	return r;
 }
 
 static int creator_dispatch(struct sup *s, struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err)
@@ -213,6 +221,7 @@ int main(void)
 		.monitor_fd = -EBADF,
 		.log_dir = -EBADF,
 		.log_index = -EBADF,
+		.oom_notes = -EBADF,
 		.creator = { .fd = CREATOR_FD, .self = LINK_SUPERVISOR, .peer = LINK_CREATOR },
 		.monitor = LINK_NULL,
 		.creator_source = EV_SOURCE_NULL,

@@ -130,6 +130,9 @@ static int on_monitor(struct evloop *l, struct ev_source *src, uint32_t events, 
 		p = sup_process_find(s, msg.number);
 		if (p && msg.flags & (LINK_F_OOM | LINK_F_SPARED))
 			p->oom = msg.flags & LINK_F_OOM ? EXIT_OOM_CHOSEN : EXIT_OOM_SPARED;
+		/* It counts from the container's begin, and so is no command's. */
+		if (p && p->number == 0)
+			p->unrecorded = msg.exit.unrecorded;
 		return p && p->stage == SUP_DRAINING ? sup_process_drained(p, err) : 0;
 	default:
 		monitor_gone(s, "the monitor said what it must not");

@@ -81,6 +81,7 @@ struct sup_process *sup_process_new(struct sup *s, uint32_t number, struct error
 	p->number = number;
 	p->pidfd = -EBADF;
 	p->left_ns = UINT64_MAX;
+	cgroup_peaks_read(&s->cgroup, &p->before);
 	p->end = EV_SOURCE_NULL;
 	p->deadline = p->drain = p->look = EV_TIMER_NULL;
 	p->next = s->processes;
@@ -96,39 +97,6 @@ struct sup_process *sup_process_find(struct sup *s, uint32_t number)
 	for (p = s->processes; p && p->number != number; p = p->next)
 		;
 	return p;
-}
-
-static void fill_record(const struct sup_process *p, struct exit_record *rec, struct exit_verdict *verdict,
-			char finished[TIME_RFC3339_SIZE])
-{
-	struct exit_evidence seen = {
-		.status = p->status,
-		.ordered = p->reason,
-		.why = p->sup->why,
-		.container_ending = p->number > 0 && p->sup->ending,
-		.oom = p->oom,
-	};
-	struct cgroup_peaks peaks = { 0 };
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	time_rfc3339(&now, true, finished);
-	cgroup_peaks_read(&p->sup->cgroup, &peaks);
-	seen.oom_kills = peaks.oom_kills;
-	seen.pids_refused = peaks.pids_refused;
-	exit_reason_judge(&seen, verdict);
-	*rec = (struct exit_record){
-		.status = p->status,
-		.reason = verdict->reason,
-		.detail = verdict->detail[0] ? verdict->detail : NULL,
-		.finished = finished,
-		.oom_kills = peaks.oom_kills,
-		.pids_refused = peaks.pids_refused,
-		.memory_peak = peaks.memory,
-		.pids_peak = peaks.pids,
-		.cpu_ns = peaks.cpu_ns,
-		.wall_ns = p->started_ns ? ev_now(CLOCK_BOOTTIME) - p->started_ns : 0,
-	};
 }
 
 static void tell_monitor(struct sup_process *p, const struct exit_record *rec)
@@ -152,18 +120,25 @@ int sup_process_drained(struct sup_process *p, struct error *err)
 	struct exit_verdict verdict;
 	struct sup *s = p->sup;
 	struct exit_record rec;
+	struct timespec now;
+	bool over;
 	int r = 0;
 
 	if (p->stage == SUP_GONE)
 		return 0;
 	ev_timer_done(&s->loop, &p->drain);
-	fill_record(p, &rec, &verdict, finished);
+	sup_evidence_judge(p, &rec, &verdict);
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	time_rfc3339(&now, true, finished);
+	rec.finished = finished;
 	/* Before anybody can see the exit: who sees it also finds why. */
-	if (p->number == 0)
+	if (p->number == 0) {
+		sup_spaces_close(s);
 		r = exit_record_write(s->dir_fd, &rec, err);
+	}
 	tell_monitor(p, &rec);
-	sup_release(p);
-	if (r == 0 && p->number == 0)
+	over = sup_release(p);
+	if (r == 0 && over && p->number == 0)
 		r = sup_finish(s, err);
 	return r;
 }
@@ -176,13 +151,10 @@ static int on_drain_timeout(struct evloop *l, struct ev_timer *t, struct error *
 /* The monitor has something to do with the end, or knows something about it. */
 static bool concerns_monitor(const struct sup_process *p)
 {
-	struct cgroup_peaks peaks;
-
-	if (p->streams || p->sup->ring.cgroup == 0 || p->reason != EXIT_REASON_UNKNOWN || p->status != SIGKILL)
+	if (p->streams || p->sup->ring.cgroup == 0)
 		return p->streams;
-	/* Killed, not by us, where the kernel has killed for memory: was it this one? */
-	cgroup_peaks_read(&p->sup->cgroup, &peaks);
-	return peaks.oom_kills > 0;
+	/* Whom did the OOM killer choose, and what was killed because it could not be recorded? */
+	return p->status != 0 && p->reason == EXIT_REASON_UNKNOWN && p->oom == EXIT_OOM_UNKNOWN;
 }
 
 int sup_process_ended(struct sup_process *p, int status, struct error *err)

@@ -96,6 +96,15 @@ static bool parent_is_impatient(const struct sup_process *p)
 	return procfs_read(p->sup->proc_fd, path, &name, &ignored) < 0 || strcmp(name, OWN_NAME) != 0;
 }
 
+/*
+ * conmon and others look for OOM kills when they see the exit, in a cgroup that systemd removes as soon
+ * as nobody is in it: so where there were some, both happen at once, as they do without us.
+ */
+static bool must_stay(const struct sup_process *p, int status)
+{
+	return p->number == 0 && sup_evidence_settled(p, status);
+}
+
 /* Its first thread is about to die; the streams are still open, and nobody has seen anything. */
 static int on_exit_stop(struct sup_process *p, struct error *err)
 {
@@ -105,7 +114,11 @@ static int on_exit_stop(struct sup_process *p, struct error *err)
 
 	if (threads_all_ending(p->sup->proc_fd, p->pid, &whole, &ignored) < 0)
 		whole = false;
-	if (whole && parent_is_impatient(p) && ptrace(PTRACE_GETEVENTMSG, p->pid, NULL, &status) == 0) {
+	if (ptrace(PTRACE_GETEVENTMSG, p->pid, NULL, &status) < 0)
+		whole = false;
+	if (whole && p->number == 0)
+		sup_evidence_take(p, (int)status);
+	if (whole && (must_stay(p, (int)status) || parent_is_impatient(p))) {
 		p->at_exit_stop = true;
 		return sup_process_ended(p, (int)status, err);
 	}
@@ -218,6 +231,9 @@ static int on_pidfd(struct evloop *l, struct ev_source *src, uint32_t events, st
 	int r = 0;
 
 	ev_del(l, src);
+	/* It was let go at its exit stop: its last records are there now. */
+	if (p->stage == SUP_GONE)
+		return p->number == 0 && !p->sup->end_sent ? sup_finish(p->sup, err) : 0;
 	if (p->traced && p->stage < SUP_DRAINING)
 		r = reap_one(p->sup, p, err);
 	/* Its status is for its parent alone. */
@@ -247,7 +263,7 @@ int sup_reap(struct sup *s, struct error *err)
 	return r;
 }
 
-void sup_release(struct sup_process *p)
+bool sup_release(struct sup_process *p)
 {
 	struct error ignored = ERROR_NULL;
 	bool let_off = p->traced && p->at_exit_stop && ptrace(PTRACE_DETACH, p->pid, NULL, NULL) == 0;
@@ -264,4 +280,5 @@ void sup_release(struct sup_process *p)
 	}
 	p->traced = false;
 	p->stage = SUP_GONE;
+	return !let_off;
 }

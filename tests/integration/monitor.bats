@@ -248,7 +248,7 @@ nobody_left() {
 	nobody_left
 }
 
-@test "reasons: exited, signal, oom, forks refused" {
+@test "reasons: exited, signal, oom" {
 	sh_args 'exit 5'
 	call run --bundle "$BUNDLE" --keep "$ID"
 	exit_is '.reason == "exited" and .code == 5 and .oomKills == 0'
@@ -289,6 +289,87 @@ nobody_left() {
 	works
 	ends_within 3000
 	exit_is '.reason == "signal" and .signal == 9 and .oomKills > 0'
+}
+
+# ends_with REASON CODE [DETAIL]: what the script of the container, run in the foreground, ends with.
+ends_with() {
+	call run --bundle "$BUNDLE" --keep "$ID"
+	exit_is ".reason == \"$1\" and .code == $2 and ((.detail // \"\") | test(\"${3-}\"))"
+	call delete "$ID"
+	works
+}
+
+@test "reasons: forks refused" {
+	controller pids >/dev/null || skip "no pids controller"
+	edit '.linux.resources.pids = {limit: 20}'
+	sh_args 'i=0; while [ $i -lt 40 ]; do sleep 30 & i=$((i+1)); done 2>/dev/null; exit 4'
+	call run --bundle "$BUNDLE" --keep "$ID"
+	exit_is '.reason == "pids" and .pidsRefused > 0 and .pidsPeak == 20 and (.detail | test("limit of 20 "))'
+	call explain "$ID"
+	[[ $output =~ 'ended:     pids, exit code' ]]
+	call delete "$ID"
+
+	# It got over it: a fact, but not the reason.
+	sh_args '(i=0; while [ $i -lt 40 ]; do sleep 30 & i=$((i+1)); done) 2>/dev/null; exit 0'
+	ends_with exited 0 'limit of 20 '
+}
+
+@test "reasons: no room left" {
+	add_mount '{"destination": "/scratch", "type": "tmpfs", "source": "tmpfs", "options": ["size=1m", "nr_inodes=50"]}'
+	sh_args 'head -c 2m /dev/zero >/scratch/a 2>/dev/null; exit 3'
+	ends_with disk 3 'its /scratch was full'
+	sh_args 'i=0; while [ $i -lt 60 ]; do : >/scratch/$i; i=$((i+1)); done 2>/dev/null; exit 3'
+	ends_with disk 1 'its /scratch was full'
+	sh_args 'head -c 2m /dev/zero >/scratch/a 2>/dev/null; exit 0'
+	ends_with exited 0 'its /scratch was full'
+	# What can be known is how it was at the end.
+	sh_args 'head -c 2m /dev/zero >/scratch/a 2>/dev/null; rm /scratch/a; exit 3'
+	ends_with exited 3 '^$'
+}
+
+@test "reasons: a command is not blamed for what happened before it" {
+	controller memory >/dev/null || skip "no memory controller"
+	edit '.linux.resources.memory = {limit: 67108864}'
+	sh_args 'tail /dev/zero 2>/dev/null; exec sleep 300'
+	start_detached
+	local log
+	log=/var/log/agentrun/$(jq -r .auditLog "$ROOT/$ID/state.json").jsonl
+	wait_for 20 grep -q sleep "/proc/$(rt state "$ID" | jq .pid)/comm"
+	call exec "$ID" sh -c 'exit 3'
+	[ "$status" -eq 3 ]
+	call exec "$ID" sh -c 'tail /dev/zero 2>/dev/null; exit 4'
+	[ "$status" -eq 4 ]
+	call kill "$ID" KILL
+	works
+	wait_for 10 grep -q '"type":"exit"' "$log"
+	[ "$(jq -r 'select(.type == "process-exit") | .reason' "$log" | tr '\n' ' ')" = 'exited oom-child ' ]
+}
+
+# An engine that looks for OOM kills when it sees the exit must still find the cgroup's counters, and systemd
+# removes a scope as soon as nobody is in it.
+@test "an exit after an OOM kill is recorded before the cgroup is empty" {
+	controller memory >/dev/null || skip "no memory controller"
+	local dir script scripts=('tail /dev/zero; exit 5')
+	# The end of init itself is told by the kernel's messages, which have the host's process numbers.
+	nested_pids || scripts+=('exec tail /dev/zero')
+	for script in "${scripts[@]}"; do
+		edit '.linux.resources.memory = {limit: 67108864}'
+		sh_args "until [ -e /go ]; do sleep 0.05; done; $script"
+		rm -f "$ROOTFS/go" "$T/answer"
+		start_detached
+		dir=$(jq -r '.cgroupDirs[] | select(.controllers == "") | .path' "$ROOT/$ID/state.json")
+		[ -n "$dir" ] || skip "no unified hierarchy"
+		python3 "$HELPERS/cgroup_emptied.py" "$dir" "$ROOT/$ID/exit.json" >"$T/answer" 3>&- &
+		# the longer the last output takes, the longer it is between the end and the record of it
+		kill -STOP "$(monitor)"
+		touch "$ROOTFS/go"
+		wait_for 20 test -s "$T/answer"
+		kill -CONT "$(monitor)" || true
+		[ "$(cat "$T/answer")" = recorded ]
+		exit_is '.reason | test("oom")'
+		call delete "$ID"
+		works
+	done
 }
 
 @test "kill -9 of the supervisor ends the container at once" {

@@ -68,11 +68,21 @@ caps() {
 	python3 -c 'import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1])' "$BATS_TEST_TMPDIR/docker.sock"
 	ln -s "$BATS_TEST_TMPDIR/docker.sock" "$BATS_TEST_TMPDIR/link"
 	ln "$BATS_TEST_TMPDIR/docker.sock" "$BATS_TEST_TMPDIR/innocent"
-	for source in / /proc /sys /etc /root "$BATS_TEST_TMPDIR/docker.sock" "$BATS_TEST_TMPDIR/link" "$BATS_TEST_TMPDIR/innocent"; do
+	mkdir "$BATS_TEST_TMPDIR/moved"
+	mv "$BATS_TEST_TMPDIR/innocent" "$BATS_TEST_TMPDIR/moved/renamed"
+	# the same by other places: a bind of the file, of its folder, and of the host's /etc
+	: >"$BATS_TEST_TMPDIR/file"
+	mkdir "$BATS_TEST_TMPDIR/folder" "$BATS_TEST_TMPDIR/alias"
+	mount --bind "$BATS_TEST_TMPDIR/docker.sock" "$BATS_TEST_TMPDIR/file"
+	mount --bind "$BATS_TEST_TMPDIR/moved" "$BATS_TEST_TMPDIR/folder"
+	mount --bind /etc "$BATS_TEST_TMPDIR/alias"
+	for source in / /proc /sys /etc /root /etc/../root "$BATS_TEST_TMPDIR/docker.sock" "$BATS_TEST_TMPDIR/link" "$BATS_TEST_TMPDIR/moved/renamed" \
+		"$BATS_TEST_TMPDIR/file" "$BATS_TEST_TMPDIR/folder/renamed" "$BATS_TEST_TMPDIR/alias" /run /var; do
 		echo "source $source"
 		agent -v "$source:/x" "$IMAGE" true
 		refused 'mount source'
 	done
+	umount "$BATS_TEST_TMPDIR/file" "$BATS_TEST_TMPDIR/folder" "$BATS_TEST_TMPDIR/alias"
 }
 
 @test "podman policy: --device adds none, secrets by -e are withheld, no filter is taken away" {
@@ -90,6 +100,16 @@ caps() {
 	gives started
 	agent --cpus 64 "$IMAGE" echo started
 	[ "$status" -ne 0 ] || gives started
+	# higher ones than the policy's are lowered to them
+	local most
+	most=$(ulimit -Hn)
+	if [ "$most" = unlimited ] || [ "$most" -ge 65536 ]; then
+		agent --ulimit nofile=100000:100000 "$IMAGE" sh -c 'ulimit -Hn'
+		gives 65536
+	fi
+	# nproc, because podman asks for more than some hosts have
+	agent --ulimit nofile=100:100 --ulimit nproc=1000:1000 --ulimit core=1000:1000 "$IMAGE" sh -c 'ulimit -Hn; ulimit -Hc'
+	gives $'100\n0'
 }
 
 @test "podman policy: everyday commands work" {

@@ -85,12 +85,22 @@ caps() {
 	local source
 	python3 -c 'import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1])' "$BATS_TEST_TMPDIR/other.sock"
 	ln -s /run/docker-test.sock "$BATS_TEST_TMPDIR/innocent"
+	mkdir "$BATS_TEST_TMPDIR/moved" "$BATS_TEST_TMPDIR/folder" "$BATS_TEST_TMPDIR/alias"
+	ln "$BATS_TEST_TMPDIR/other.sock" "$BATS_TEST_TMPDIR/linked"
+	ln "$BATS_TEST_TMPDIR/other.sock" "$BATS_TEST_TMPDIR/moved/some"
+	mv "$BATS_TEST_TMPDIR/moved/some" "$BATS_TEST_TMPDIR/moved/renamed"
+	: >"$BATS_TEST_TMPDIR/file"
+	mount --bind /run/docker-test.sock "$BATS_TEST_TMPDIR/file"
+	mount --bind /run "$BATS_TEST_TMPDIR/folder"
+	mount --bind /etc "$BATS_TEST_TMPDIR/alias"
 	for source in / /proc /sys /run /run/docker-test.sock /run/../run/docker-test.sock "$BATS_TEST_TMPDIR/innocent" \
-		"$BATS_TEST_TMPDIR/other.sock" /etc /root; do
+		"$BATS_TEST_TMPDIR/other.sock" "$BATS_TEST_TMPDIR/linked" "$BATS_TEST_TMPDIR/moved/renamed" /etc /root \
+		"$BATS_TEST_TMPDIR/file" "$BATS_TEST_TMPDIR/folder" "$BATS_TEST_TMPDIR/folder/docker-test.sock" "$BATS_TEST_TMPDIR/alias"; do
 		echo "source $source"
 		agent -v "$source:/x" "$IMAGE" true
 		refused 'mount source'
 	done
+	umount "$BATS_TEST_TMPDIR/file" "$BATS_TEST_TMPDIR/folder" "$BATS_TEST_TMPDIR/alias"
 }
 
 @test "policy: secrets do not reach the container by -e" {
@@ -136,6 +146,8 @@ caps() {
 		[ "$(limit pids pids.max)" = 512 ]
 		[ "$(limit memory memory.limit_in_bytes)" = 2147483648 ]
 	fi
+	agent --ulimit nofile=100:100 --ulimit core=1000:1000 "$IMAGE" sh -c 'ulimit -Hn; ulimit -Hc'
+	gives $'100\n0'
 	docker update --pids-limit 100000 "p$BATS_TEST_NUMBER"
 	if [ -d /sys/fs/cgroup/pids ]; then
 		[ "$(limit pids pids.max)" = 512 ]

@@ -331,7 +331,7 @@ int audit_output_add(struct audit_output *o, const void *data, size_t len, struc
 int audit_output_skip(struct audit_output *o, uint64_t bytes, struct error *err);
 /* The head is full: from here on only the tail and the counts change. */
 bool audit_output_full(const struct audit_output *o);
-/* Records what waits for the rest of its line. For a timer; true from _pending() = there is such. */
+/* Records what waits for the rest of its line, but for input, which waits on. For a timer; true from _pending() = there is such. */
 bool audit_output_pending(const struct audit_output *o);
 int audit_output_flush(struct audit_output *o, struct error *err);
 /* At the end of the stream: tail and totals. Frees in any case. why: "eof", "detached", "killed". */

@@ -80,12 +80,20 @@ static int put_record(struct audit_output *o, uint64_t offset, size_t bytes, uin
 	return audit_record_end(s, AUDIT_OUTPUT, mark, err);
 }
 
-/* How much of the text makes a good record: whole lines, else whole words, else all. */
-static size_t good_cut(const char *text, size_t len)
+/*
+ * How much of the text makes a good record: whole lines, else whole words, else all. Of what is
+ * typed only lines: somebody who types slowly would have the name of a secret recorded before it.
+ */
+static size_t good_cut(enum audit_stream stream, const char *text, size_t len)
 {
-	const char *p = memrchr(text, '\n', len);
+	const char *p = memrchr(text, '\n', len), *enter;
 	size_t n = len;
 
+	if (stream == AUDIT_STDIN) {
+		enter = memrchr(text, '\r', len);
+		p = !p || (enter && enter > p) ? enter : p;
+		n = 0;
+	}
 	if (p)
 		return (size_t)(p + 1 - text);
 	while (n && secret_in_set(SECRET_ANY, text[n - 1]))
@@ -104,7 +112,7 @@ static size_t put_text(struct audit_output *o, const char *text, size_t len, boo
 		_cleanup_buf_ struct buf clean = BUF_NULL;
 		struct audit_bytes rest = { text + used, len - used }, seen = rest;
 
-		cut = good_cut(rest.data, MIN(rest.len, AUDIT_OUTPUT_CHUNK));
+		cut = good_cut(o->stream, rest.data, MIN(rest.len, AUDIT_OUTPUT_CHUNK));
 		if (cut == 0 && !all && rest.len < AUDIT_OUTPUT_CHUNK)
 			break;
 		if (cut == 0 || (all && rest.len <= AUDIT_OUTPUT_CHUNK))
@@ -240,7 +248,7 @@ int audit_output_skip(struct audit_output *o, uint64_t bytes, struct error *err)
 int audit_output_flush(struct audit_output *o, struct error *err)
 {
 	assert(o && err);
-	return record_waiting(o, !audit_output_full(o), err);
+	return record_waiting(o, o->stream != AUDIT_STDIN && !audit_output_full(o), err);
 }
 
 /* What waits and, right behind it or after a hole, the ring from its oldest byte. */

@@ -55,6 +55,7 @@ static int write_config(struct create *c, struct error *err)
 		.audit = { .enabled = true,
 			   .exec = grant->exec_audit,
 			   .output_max = grant->audit_output,
+			   .input_max = grant->audit_input,
 			   .stop = p->audit.on_failure.n == POLICY_STOP,
 			   .redact = p->audit.redact.list },
 	};
@@ -83,7 +84,8 @@ int create_supervise(void *ctx, struct error *err)
 	c->record->time_limit = grant->time_container;
 	c->record->time_exec = grant->time_exec;
 	c->record->time_grace = grant->time_grace;
-	c->record->captured = grant->audit_output > 0;
+	c->record->input = grant->audit_input > 0;
+	c->record->captured = grant->audit_output > 0 || c->record->input;
 	/* The programs read both. */
 	r = state_write(c->dir_fd, c->record, err);
 	if (r == 0)
@@ -107,7 +109,7 @@ int create_streams(void *ctx, struct error *err)
 	if (!c->record->captured)
 		return 0;
 	if (!p->terminal)
-		return streams_make(&c->streams, c->proc_fd, err);
+		return streams_make(&c->streams, c->record->input, c->proc_fd, err);
 	return streams_make_terminal(&c->streams, &c->console_sock, &c->master_fd, p->rows, p->cols, err);
 }
 

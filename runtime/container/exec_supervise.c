@@ -55,7 +55,7 @@ int exec_announce(struct exec *e, struct error *err)
 	if (r < 0 || !e->h.view.record->captured)
 		return r;
 	if (!e->plan.terminal)
-		return streams_make(&e->streams, e->h.proc_fd, err);
+		return streams_make(&e->streams, e->h.view.record->input, e->h.proc_fd, err);
 	return streams_make_terminal(&e->streams, &e->console_sock, &e->master_fd, e->plan.rows, e->plan.cols, err);
 }
 

@@ -14,12 +14,12 @@
 
 #define NAME_BOTH 3
 
-int streams_make(struct streams *s, int proc_fd, struct error *err)
+int streams_make(struct streams *s, bool with_stdin, int proc_fd, struct error *err)
 {
 	static const int ours[3] = { 0, 1, 2 };
 	int r;
 
-	r = stdio_relay_make(ours, false, proc_fd, &s->relay, err);
+	r = stdio_relay_make(ours, with_stdin, proc_fd, &s->relay, err);
 	/* Also with nothing to relay: that it is so belongs in the log. */
 	s->on = r == 0;
 	return r;
@@ -128,7 +128,7 @@ void streams_message(const struct streams *s, uint32_t number, struct link_msg *
 		struct link_stream *stream = &ret->streams[ret->n_streams];
 
 		stream->kind = (uint8_t)relay->choice[i].kind;
-		if (i > 0 && !relay->choice[i].relayed) {
+		if (!relay->choice[i].relayed) {
 			stream->from = stream->to = LINK_NO_FD;
 			stream->name = (uint8_t)i;
 			ret->n_streams++;

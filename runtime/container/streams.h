@@ -23,7 +23,7 @@ struct streams {
 			   .engine_sock = -EBADF })
 
 /* For the process that is made next, which would inherit our 0 to 2. */
-int streams_make(struct streams *s, int proc_fd, struct error *err);
+int streams_make(struct streams *s, bool with_stdin, int proc_fd, struct error *err);
 /*
  * With a terminal: makes the one that the engine gets. *console_sock is where the process will
  * send the master of its own; own_sock is where we get that without an engine, else -EBADF. Both

@@ -49,6 +49,7 @@ static const struct json_field fields[] = {
 	FIELD("rootless", rootless, json_get_bool, 0, NULL),
 	FIELD("auditEnabled", audit.enabled, json_get_bool, 0, NULL),
 	FIELD("auditOutputMax", audit.output_max, json_get_u64, 0, NULL),
+	FIELD("auditInputMax", audit.input_max, json_get_u64, 0, NULL),
 	FIELD("auditStop", audit.stop, json_get_bool, 0, NULL),
 	FIELD("auditExec", audit.exec, json_get_bool, 0, NULL),
 	FIELD("auditRedact", audit.redact, json_get_strv, 0, NULL),
@@ -134,6 +135,7 @@ int monitor_config_write(int dir_fd, const struct monitor_config *c, struct erro
 	json_bool(w, "rootless", c->rootless);
 	json_bool(w, "auditEnabled", c->audit.enabled);
 	json_u64(w, "auditOutputMax", c->audit.output_max);
+	json_u64(w, "auditInputMax", c->audit.input_max);
 	json_bool(w, "auditStop", c->audit.stop);
 	json_bool(w, "auditExec", c->audit.exec);
 	json_array_begin(w, "auditRedact");

@@ -83,10 +83,13 @@ static int on_ended(void *arg, unsigned stream, enum relay_end how, uint64_t byt
 {
 	static const char *const why[] = { [RELAY_END_PROCESS] = "eof", [RELAY_END_ENGINE] = "detached",
 					   [RELAY_END_CUT] = "killed" };
+	const char *input = how == RELAY_END_PROCESS ? "eof" : "closed";
 	struct output *o = arg;
 	struct audit_output *log = take_ptr(o->logs[stream]);
 
-	return log ? monitor_log_done(o->service->monitor, audit_output_close(log, why[how], err), err) : 0;
+	if (!log)
+		return 0;
+	return monitor_log_done(o->service->monitor, audit_output_close(log, stream == 0 ? input : why[how], err), err);
 }
 
 static int on_drained(void *arg, bool whole, struct error *err)
@@ -148,6 +151,8 @@ static int log_absent(struct output *o, unsigned name, unsigned kind, struct err
 	char why[48];
 	int r;
 
+	if (name == 0 && m->config->audit.input_max == 0)
+		return 0;
 	if (kind > STDIO_SOCKET || kind == STDIO_CLOSED || !monitor_log_sink(m))
 		return 0;
 	(void)snprintf(why, sizeof(why), "not captured: %s", stdio_kind_name((enum stdio_kind)kind));
@@ -169,7 +174,8 @@ static int add_stream(struct output *o, const struct link_stream *stream, int fd
 		return error_text(err, -EPROTO, "STREAMS makes no sense");
 	if (monitor_log_sink(m))
 		r = audit_output_open(monitor_log_sink(m), (int32_t)o->number, (enum audit_stream)name,
-				      m->config->audit.output_max, &o->logs[name], err);
+				      name == 0 ? m->config->audit.input_max : m->config->audit.output_max,
+				      &o->logs[name], err);
 	if (r < 0)
 		return r;
 	from = (struct stdio_end){ .fd = take_fd(&fds[stream->from]) };

@@ -2,7 +2,9 @@
  * Terminals: relays each session between its process and its engine, keeps its output and
  * its sizes in the log with their times, and says when an exit may be seen.
  */
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "monitor/monitor_audit.h"
 #include "monitor/relay_tty.h"
@@ -17,7 +19,7 @@ struct session {
 	struct terminal_service *service;
 	struct relay_tty relay;
 	uint32_t number;
-	struct audit_output *log; /* NULL = not kept */
+	struct audit_output *log, *input; /* NULL = not kept */
 	bool asked, drained; /* within the message that asks; others are still to hear it before it is answered */
 	struct session *next;
 };
@@ -34,24 +36,49 @@ static int on_line(struct evloop *l, struct ev_timer *t, struct error *err)
 	struct session *one;
 	int r = 0;
 
-	for (one = s->sessions; r == 0 && one; one = one->next)
+	for (one = s->sessions; r == 0 && one; one = one->next) {
 		if (one->log && audit_output_pending(one->log))
 			r = monitor_log_done(s->monitor, audit_output_flush(one->log, err), err);
+		if (r == 0 && one->input && audit_output_pending(one->input))
+			r = monitor_log_done(s->monitor, audit_output_flush(one->input, err), err);
+	}
 	return r;
+}
+
+static int keep(struct terminal_service *s, struct audit_output *log, const void *data, size_t len, struct error *err)
+{
+	int r;
+
+	if (!log)
+		return 0;
+	r = monitor_log_done(s->monitor, audit_output_add(log, data, len, err), err);
+	if (r < 0 || s->line.armed || !audit_output_pending(log))
+		return r;
+	return ev_timer_at(&s->line, ev_now(CLOCK_MONOTONIC) + LINE_NS, err);
 }
 
 static int on_tap(void *arg, const void *data, size_t len, struct error *err)
 {
-	struct session *one = arg;
-	struct terminal_service *s = one->service;
-	int r;
+	const struct session *one = arg;
 
-	if (!one->log)
-		return 0;
-	r = monitor_log_done(s->monitor, audit_output_add(one->log, data, len, err), err);
-	if (r < 0 || s->line.armed || !audit_output_pending(one->log))
-		return r;
-	return ev_timer_at(&s->line, ev_now(CLOCK_MONOTONIC) + LINE_NS, err);
+	return keep(one->service, one->log, data, len, err);
+}
+
+/* Of what nobody was to see only that it was typed, and where its lines end. */
+static int on_typed(void *arg, const void *data, size_t len, bool hidden, struct error *err)
+{
+	const struct session *one = arg;
+	char stars[RELAY_TTY_CHUNK];
+	size_t i;
+
+	if (!hidden || !one->input)
+		return keep(one->service, one->input, data, len, err);
+	assert(len <= sizeof(stars));
+	memcpy(stars, data, len);
+	for (i = 0; i < len; i++)
+		if (stars[i] != '\r' && stars[i] != '\n')
+			stars[i] = '*';
+	return keep(one->service, one->input, stars, len, err);
 }
 
 static int on_window(void *arg, const struct relay_window *w, struct error *err)
@@ -68,12 +95,14 @@ static int on_ended(void *arg, enum relay_end how, uint64_t bytes, struct error 
 	static const char *const why[] = { [RELAY_END_PROCESS] = "eof", [RELAY_END_ENGINE] = "detached",
 					   [RELAY_END_CUT] = "killed" };
 	struct session *one = arg;
-	struct audit_output *log = take_ptr(one->log);
+	struct audit_output *logs[] = { take_ptr(one->input), take_ptr(one->log) };
+	size_t i;
+	int r = 0;
 
-	if (!log)
-		return 0;
-	return monitor_log_done(one->service->monitor,
-				audit_output_close(log, why[how], err), err);
+	for (i = 0; r == 0 && i < ELEMENTSOF(logs); i++)
+		if (logs[i])
+			r = monitor_log_done(one->service->monitor, audit_output_close(logs[i], why[how], err), err);
+	return r;
 }
 
 static int on_drained(void *arg, struct error *err)
@@ -95,6 +124,7 @@ static int on_delivered(void *arg, struct error *err)
 }
 
 static const struct relay_tty_ops ops = { .tap = on_tap,
+					  .typed = on_typed,
 					  .window = on_window,
 					  .ended = on_ended,
 					  .drained = on_drained,
@@ -144,6 +174,9 @@ static int on_streams(struct terminal_service *s, const struct link_msg *msg, in
 	if (monitor_log_sink(m))
 		r = audit_output_open(monitor_log_sink(m), (int32_t)msg->number, AUDIT_TERMINAL,
 				      m->config->audit.output_max, &one->log, err);
+	if (r == 0 && monitor_log_sink(m) && m->config->audit.input_max > 0)
+		r = audit_output_open(monitor_log_sink(m), (int32_t)msg->number, AUDIT_STDIN,
+				      m->config->audit.input_max, &one->input, err);
 	return r < 0 ? r : relay_tty_start(&one->relay, &m->loop, &ops, one, fds, err);
 }
 

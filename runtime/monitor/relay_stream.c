@@ -67,7 +67,7 @@ int relay_stream_tap(struct relay_stream *s, const char *data, size_t len, struc
 	return k < 0 ? k : 0;
 }
 
-/* What was written and now reaches nobody was written all the same. */
+/* What was written and now reaches nobody was written all the same; not so input that is not taken. */
 static int tap_undelivered(struct relay_stream *s, struct error *err)
 {
 	char *chunk = s->relay->hub->chunk;
@@ -90,7 +90,7 @@ int relay_stream_end(struct relay_stream *s, enum relay_end how, struct error *e
 	bool known = s->finished;
 	int k;
 
-	k = how == RELAY_END_PROCESS || known ? 0 : tap_undelivered(s, err);
+	k = how == RELAY_END_PROCESS || known || s->number == 0 ? 0 : tap_undelivered(s, err);
 	relay_stream_release(s);
 	if (k == 0 && r->ops->ended && !known)
 		k = r->ops->ended(r->arg, s->number, how, s->bytes, err);

@@ -133,6 +133,7 @@ static int pump_out(struct relay_tty *t, struct error *err)
 static int pump_in(struct relay_tty *t, struct error *err)
 {
 	ssize_t n;
+	int r;
 
 	if (!pending(&t->in)) {
 		n = half_read(&t->in, t->outer);
@@ -141,6 +142,9 @@ static int pump_in(struct relay_tty *t, struct error *err)
 		if (n <= 0)
 			return tty_end(t, RELAY_END_ENGINE, err);
 		tty_mirror_modes(&t->mirror, t->outer, t->inner);
+		r = t->ops->typed ? t->ops->typed(t->arg, t->in.data, t->in.len, tty_hides_lines(t->inner), err) : 0;
+		if (r < 0)
+			return r;
 	}
 	/* A terminal that nobody has open takes nothing. */
 	if (t->finished || half_write(&t->in, t->inner) < 0)

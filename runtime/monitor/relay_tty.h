@@ -25,6 +25,8 @@ struct relay_window {
 struct relay_tty_ops {
 	/* Bytes of the terminal's output, as they were read. Negative ends the loop. */
 	int (*tap)(void *arg, const void *data, size_t len, struct error *err);
+	/* Bytes that were typed; hidden: while the terminal did not show them. May be NULL. */
+	int (*typed)(void *arg, const void *data, size_t len, bool hidden, struct error *err);
 	int (*window)(void *arg, const struct relay_window *w, struct error *err);
 	int (*ended)(void *arg, enum relay_end how, uint64_t bytes, struct error *err);
 	/* The answer to relay_tty_drain(). */

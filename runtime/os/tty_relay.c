@@ -66,3 +66,10 @@ void tty_mirror_modes(const struct tty_mirror *m, int outer, int inner)
 	}
 	(void)tcsetattr(outer, TCSANOW, p);
 }
+
+bool tty_hides_lines(int inner)
+{
+	struct termios t;
+
+	return tcgetattr(inner, &t) == 0 && (t.c_lflag & ICANON) && !(t.c_lflag & ECHO);
+}

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <termios.h>
 
 #include "util/error.h"
@@ -23,3 +24,8 @@ int tty_mirror_init(struct tty_mirror *m, int outer, struct error *err);
  * the inner one (its master), and taken back outside. One system call when there are none.
  */
 void tty_mirror_modes(const struct tty_mirror *m, int outer, int inner);
+/*
+ * Whether what is typed now is a line that the terminal does not show, as a password is. Programs
+ * that read keys one by one show them by themselves and are not meant.
+ */
+bool tty_hides_lines(int inner);

@@ -121,7 +121,7 @@ struct policy_profile {
 	} time;
 	struct { struct policy_value allow, accept; } egress;
 	struct {
-		struct policy_value exec, output_max_bytes, output_request_max, redact, on_failure, accept;
+		struct policy_value exec, output_max_bytes, output_request_max, input_max_bytes, redact, on_failure, accept;
 	} audit;
 	struct { struct policy_value allowed; } exec;
 };
@@ -242,6 +242,7 @@ struct policy_grant {
 	const struct policy_rule **egress;
 	size_t n_egress;
 	uint64_t audit_output; /* bytes for each command */
+	uint64_t audit_input; /* the same of its standard input; 0 = it is not recorded */
 	bool session_rootfs, session_keep;
 	uint64_t session_size, session_inodes;
 	const char *const *session_paths;

@@ -38,7 +38,9 @@ const char policy_builtin_text[] =
 " \"time\": {\"container\": {\"default\": \"1h\", \"max\": \"1h\"}, \"exec\": {\"default\": \"off\", \"max\": \"off\"},"
 "  \"grace\": \"10s\", \"excess\": \"clamp\", \"accept\": []},"
 " \"egress\": {\"allow\": [], \"accept\": []},"
-" \"audit\": {\"exec\": true, \"output\": {\"maxBytes\": \"1MiB\", \"requestMax\": \"1MiB\"}, \"redact\": [],"
+" \"audit\": {\"exec\": true, \"output\": {\"maxBytes\": \"1MiB\", \"requestMax\": \"1MiB\"},"
+/* What people type, and whole files that are sent in, is more than the record of what was done. */
+"  \"input\": {\"maxBytes\": 0}, \"redact\": [],"
 "  \"onFailure\": \"stop\", \"accept\": []},"
 " \"exec\": {\"allow\": true}},"
 /* A pure code interpreter. */

@@ -162,9 +162,11 @@ OBJECT(egress,
 OBJECT(output,
 	LEAF("maxBytes", policy_get_bytes, audit.output_max_bytes),
 	LEAF("requestMax", policy_get_bytes, audit.output_request_max));
+OBJECT(input, LEAF("maxBytes", policy_get_bytes, audit.input_max_bytes));
 OBJECT(audit,
 	LEAF("exec", policy_get_flag, audit.exec),
 	SECTION("output", output),
+	SECTION("input", input),
 	LIST("redact", audit.redact, patterns),
 	WORD("onFailure", audit.on_failure, on_failure),
 	MASK("accept", audit.accept, accept_none));

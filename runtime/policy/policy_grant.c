@@ -98,6 +98,7 @@ static void decide_output(struct policy_work *w)
 	char a[POLICY_TEXT_MAX], g[POLICY_TEXT_MAX];
 
 	w->v->grant.audit_output = least->n;
+	w->v->grant.audit_input = w->profile->audit.input_max_bytes.n;
 	if (!asked->set)
 		return;
 	policy_bytes_text(a, asked->value);

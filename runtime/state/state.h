@@ -80,6 +80,7 @@ struct state_record {
 	uint64_t time_limit, time_exec, time_grace; /* ns; of the container, of each exec; UINT64_MAX = none, all 0 = not set */
 	bool egress; /* in force on its cgroup */
 	bool captured; /* the output of its processes goes through the monitor */
+	bool input; /* and their standard input */
 	char *affinity; /* CPU list that all its processes get; NULL = leave */
 	char *session; /* folder of its session; NULL = none */
 	char *intel_rdt_group; /* group made by us, to be removed; NULL = none */

@@ -79,6 +79,8 @@ int state_format(const struct state_record *rec, char **ret_text, struct error *
 		json_bool(w, "egress", true);
 	if (rec->captured)
 		json_bool(w, "outputCaptured", true);
+	if (rec->input)
+		json_bool(w, "inputCaptured", true);
 	if (rec->supervisor_pid > 0) {
 		json_i64(w, "supervisorPid", rec->supervisor_pid);
 		json_i64(w, "monitorPid", rec->monitor_pid);

@@ -253,6 +253,31 @@ static void test_terminal(void)
 	heard_free(h);
 }
 
+/* Key by key, with a look at each: neither the name nor the value of a secret goes alone. */
+static void test_typed(void)
+{
+	static const char keys[] = "ls -l\rexport API_TOKEN=abcdefabcdef\r# end";
+	struct audit_sink_options opt = { 0 };
+	char name[AUDIT_NAME_SIZE];
+	struct audit_sink *s = world_sink(name, &opt);
+	struct audit_output *o = NULL;
+	struct heard *h;
+	size_t i;
+
+	audit_output_open(s, 0, AUDIT_STDIN, 10000, &o, &err);
+	for (i = 0; keys[i]; i++) {
+		audit_output_add(o, &keys[i], 1, &err);
+		audit_output_flush(o, &err);
+	}
+	audit_output_close(o, "eof", &err);
+	audit_sink_close(s, NULL, &err);
+	h = hear(name, "stdin");
+	is_int((long long)h->n, 6, "a record for each line"); /* open, 3, end, close */
+	ok(h->head.data && !strstr(h->head.data, "abcdef") && strstr(h->head.data, "API_TOKEN=[redacted:"),
+	   "a secret is seen whole: %s", h->head.data);
+	heard_free(h);
+}
+
 static void test_memory(void)
 {
 	struct audit_sink_options opt = { .on_failure = AUDIT_CONTINUE };
@@ -289,6 +314,7 @@ int main(void)
 	test_secrets();
 	test_skip();
 	test_terminal();
+	test_typed();
 	test_memory();
 	world_remove();
 	return TAP_END();

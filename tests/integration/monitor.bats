@@ -350,8 +350,8 @@ ends_with() {
 @test "an exit after an OOM kill is recorded before the cgroup is empty" {
 	controller memory >/dev/null || skip "no memory controller"
 	local dir script scripts=('tail /dev/zero; exit 5')
-	# The end of init itself is told by the kernel's messages, which have the host's process numbers.
-	nested_pids || scripts+=('exec tail /dev/zero')
+	# The end of init itself is told by the kernel's messages, which have the numbers of the first pid namespace.
+	[ "$(readlink /proc/self/ns/pid)" != 'pid:[4026531836]' ] || scripts+=('exec tail /dev/zero')
 	for script in "${scripts[@]}"; do
 		edit '.linux.resources.memory = {limit: 67108864}'
 		sh_args "until [ -e /go ]; do sleep 0.05; done; $script"

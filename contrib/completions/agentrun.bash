@@ -35,6 +35,9 @@ _agentrun_options()
 			--no-new-privs --apparmor --process-label --cgroup --ignore-paused --console-socket \
 			--pidfd-socket --pid-file --preserve-fds --help -h"
 		;;
+	doctor)
+		echo "--profile -p --json --help -h"
+		;;
 	explain)
 		echo "--json --help -h"
 		;;
@@ -205,7 +208,7 @@ _agentrun()
 	fi
 	case $command:$positionals in
 	:*)
-		mapfile -t COMPREPLY < <(compgen -W "audit checkpoint commit create delete diff events exec explain features kill list pause policy ps restore resume rollback run snapshot spec start state update" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "audit checkpoint commit create delete diff doctor events exec explain features kill list pause policy ps restore resume rollback run snapshot spec start state update" -- "$cur")
 		;;
 	audit:0)
 		mapfile -t COMPREPLY < <(compgen -W "list log follow show replay verify" -- "$cur")

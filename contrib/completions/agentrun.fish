@@ -4,7 +4,7 @@ function __agentrun_ids
 	agentrun list -q 2>/dev/null
 end
 
-set -l commands audit checkpoint commit create delete diff events exec explain features kill list pause policy ps restore resume rollback run snapshot spec start state update
+set -l commands audit checkpoint commit create delete diff doctor events exec explain features kill list pause policy ps restore resume rollback run snapshot spec start state update
 
 complete -c agentrun -f
 
@@ -32,6 +32,7 @@ complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a delete -d
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a diff -d 'show what a session changed'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a events -d 'print statistics and events of a container as JSON lines'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a exec -d 'run a further process in a container'
+complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'say what this host offers and lacks for the policy'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a explain -d 'say what is in force on a container, and why'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a policy -d 'check a bundle against the policy, or show the policy'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a features -d 'print what this build supports as JSON'
@@ -247,6 +248,11 @@ complete -c agentrun -n '__fish_seen_subcommand_from update' -l kernel-memory-tc
 complete -c agentrun -n '__fish_seen_subcommand_from update' -l l3-cache-schema -x -d 'Intel RDT L3 cache schema'
 complete -c agentrun -n '__fish_seen_subcommand_from update' -l mem-bw-schema -x -d 'Intel RDT memory bandwidth schema'
 complete -c agentrun -n '__fish_seen_subcommand_from update' -s h -l help -d 'print this help'
+
+# doctor
+complete -c agentrun -n '__fish_seen_subcommand_from doctor' -s p -l profile -x -d 'profile to ask for instead of the policy\'s choice'
+complete -c agentrun -n '__fish_seen_subcommand_from doctor' -l json -d 'print JSON'
+complete -c agentrun -n '__fish_seen_subcommand_from doctor' -s h -l help -d 'print this help'
 
 # explain
 complete -c agentrun -n '__fish_seen_subcommand_from explain' -a '(__agentrun_ids)' -d container

@@ -123,6 +123,12 @@ const char *container_seccomp_version(void);
  */
 int container_self_protect(struct error *err);
 
+/*
+ * `doctor`: what this host offers and lacks for the policy that env chooses. *ret_text (malloc'ed): for people
+ * or as JSON; *ret_ready: containers under it can start. Reads only; what it may not see is a finding.
+ */
+int container_doctor(const struct container_env *env, bool json, bool *ret_ready, char **ret_text, struct error *err);
+
 /* `policy check`: what the policy would make of a bundle, without making anything. */
 enum container_policy_result { CONTAINER_POLICY_AS_ASKED, CONTAINER_POLICY_CHANGED, CONTAINER_POLICY_REFUSED };
 /* *ret_text: malloc'ed, for people or as JSON; also filled for a refusal, which is a result and no error. */

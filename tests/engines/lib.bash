@@ -145,22 +145,30 @@ docker_config() {
 		--arg default "$1" --arg parent "$MACHINE_CGROUP" \
 		'{runtimes: {agentrun: {path: $path, runtimeArgs: ($flags | split(" ") | map(select(. != "")))},
 			reference: {path: $ref}},
-		"default-runtime": $default, "cgroup-parent": $parent, "shutdown-timeout": 2}' \
+		"default-runtime": $default, "cgroup-parent": $parent, "shutdown-timeout": 2,
+		"live-restore": ($ENV.LIVE_RESTORE == "1")}' \
 		>"$MACHINE_DIR/daemon.json"
 }
 
-docker_start() {
+# docker_serve: starts the daemon, or starts it again.
+docker_serve() {
 	local dir=$MACHINE_DIR
-	docker_config reference
-	export DOCKER_HOST=unix:///run/docker-test.sock DOCKER_CONFIG=$dir/docker-client DOCKER_BUILDKIT=0
-	mkdir -p "$DOCKER_CONFIG"
 	dockerd --config-file "$dir/daemon.json" --data-root "$dir/docker" --exec-root /run/docker-exec \
-		--pidfile /run/docker-test.pid -H "$DOCKER_HOST" >"$dir/dockerd.log" 2>&1 3>&- &
+		--pidfile /run/docker-test.pid -H "$DOCKER_HOST" >>"$dir/dockerd.log" 2>&1 3>&- &
 	echo $! >"$dir/dockerd.pid"
 	if ! wait_for 30 docker version; then
 		tail -20 "$dir/dockerd.log" >&2
 		return 1
 	fi
+}
+
+# LIVE_RESTORE=1: containers outlive the daemon.
+docker_start() {
+	local dir=$MACHINE_DIR
+	docker_config reference
+	export DOCKER_HOST=unix:///run/docker-test.sock DOCKER_CONFIG=$dir/docker-client DOCKER_BUILDKIT=0
+	mkdir -p "$DOCKER_CONFIG"
+	docker_serve || return 1
 	make_rootfs "$dir/rootfs"
 	tar -C "$dir/rootfs" -c . | docker import -c 'CMD ["/bin/sh"]' - "$IMAGE" >/dev/null
 }
@@ -235,17 +243,23 @@ cni_folder() {
 	return 1
 }
 
-containerd_start() {
+# containerd_serve: starts the daemon, or starts it again.
+containerd_serve() {
 	local dir=$MACHINE_DIR
-	export CONTAINERD_ADDRESS=/run/containerd-test/containerd.sock
-	mkdir -p /run/containerd-test
-	containerd_config >"$dir/containerd.toml"
-	containerd --config "$dir/containerd.toml" >"$dir/containerd.log" 2>&1 3>&- &
+	containerd --config "$dir/containerd.toml" >>"$dir/containerd.log" 2>&1 3>&- &
 	echo $! >"$dir/containerd.pid"
 	if ! wait_for 30 ctr version; then
 		tail -20 "$dir/containerd.log" >&2
 		return 1
 	fi
+}
+
+containerd_start() {
+	local dir=$MACHINE_DIR
+	export CONTAINERD_ADDRESS=/run/containerd-test/containerd.sock
+	mkdir -p /run/containerd-test
+	containerd_config >"$dir/containerd.toml"
+	containerd_serve || return 1
 	make_rootfs "$dir/rootfs"
 	make_oci_archive "$dir/rootfs" "$dir/image.tar" "$IMAGE" /bin/sh
 }

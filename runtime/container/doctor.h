@@ -1,6 +1,6 @@
 /*
  * The list of findings of `doctor`. Private to runtime/container: doctor.c prints,
- * doctor_host.c looks at the host, doctor_engines.c at the engines' configuration.
+ * doctor_add.c keeps it, doctor_host.c looks at the host, doctor_engines.c at the engines' configuration.
  */
 #pragma once
 

@@ -22,6 +22,7 @@ struct pick {
 	struct mount_op *op;	 /* NULL = the root */
 	const char *destination; /* inside, without doubled slashes */
 	const char *source;	 /* canonical path of the host */
+	bool mapped;		 /* by the maps of op */
 };
 
 struct picks {
@@ -84,7 +85,7 @@ static int add(struct picks *p, struct mount_op *op, const char *destination, co
 {
 	if (p->n == SNAP_LAYERS_MAX)
 		return error_text(err, -E2BIG, "policy: more than %d folders in a session", SNAP_LAYERS_MAX);
-	p->items[p->n++] = (struct pick){ op, destination, source };
+	p->items[p->n++] = (struct pick){ op, destination, source, op && mount_wants_idmap(op) };
 	return 0;
 }
 
@@ -194,6 +195,36 @@ static int check_plain(const char *destination, int fd, struct error *err)
 				 "leave the path out of the session", destination, type) : 0;
 }
 
+static bool has_id(const struct id_maps *maps, uint32_t id)
+{
+	size_t i;
+
+	for (i = 0; i < maps->count; i++)
+		if (id >= maps->items[i].container_id && id - maps->items[i].container_id < maps->items[i].size)
+			return true;
+	return false;
+}
+
+/* An id-mapped mount is of the very folder that was judged; its owner is read without the mapping. */
+static int open_mapped(const struct pick *pick, struct snap_over *over, struct error *err)
+{
+	struct stat mapped, st;
+
+	if (pick->op->uid_maps.count == 0 || pick->op->gid_maps.count == 0)
+		return refuse(pick->destination, "its id mapping is that of a user namespace made by somebody else: give the mount "
+			      "uidMappings and gidMappings of its own", err);
+	over->plain_fd = open(pick->source, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (over->plain_fd < 0 || fstat(over->plain_fd, &st) < 0 || fstat(over->lower_fd, &mapped) < 0)
+		return error_set(err, -errno, "open %s", pick->source);
+	if (st.st_dev != mapped.st_dev || st.st_ino != mapped.st_ino)
+		return error_text(err, -ESTALE, "%s was replaced while the container was made", pick->source);
+	/* The kernel lets nobody write to a folder whose owner has no id: nothing could be brought into the layer. */
+	if (!has_id(&pick->op->uid_maps, st.st_uid) || !has_id(&pick->op->gid_maps, st.st_gid))
+		return error_text(err, -EOVERFLOW, "policy: session over %s: the owner %u:%u of %s has no id in the mount's mapping, so nothing "
+				  "in it could be changed", pick->destination, st.st_uid, st.st_gid, pick->source);
+	return 0;
+}
+
 static int open_lower(const struct picks *p, const struct pick *pick, struct snap_over *over, struct error *err)
 {
 	_cleanup_close_ int root_fd = -EBADF;
@@ -206,11 +237,10 @@ static int open_lower(const struct picks *p, const struct pick *pick, struct sna
 	if (below)
 		return refuse(pick->destination, "other mounts lie below the original, and an overlay would not show them", err);
 	if (pick->op) {
-		if (mount_wants_idmap(pick->op))
-			return refuse(pick->destination, "the mount has an id mapping, which a layer cannot carry", err);
 		assert(pick->op->tree_fd >= 0);
 		over->lower_fd = take_fd(&pick->op->tree_fd);
-		return check_plain(pick->destination, over->lower_fd, err);
+		r = check_plain(pick->destination, over->lower_fd, err);
+		return r == 0 && pick->mapped ? open_mapped(pick, over, err) : r;
 	}
 	root_fd = open(p->c->plan->rootfs, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (root_fd < 0)
@@ -228,6 +258,8 @@ static int make(const struct picks *p, struct snap_record *rec, struct snap_over
 	for (i = 0; i < p->n && r == 0; i++) {
 		overs[i].label = c->spec->linux_cfg->mount_label;
 		r = open_lower(p, &p->items[i], &overs[i], err);
+		if (r == 0)
+			r = snap_over_map(&overs[i], &rec->layers[i], err);
 	}
 	if (r < 0)
 		return r;
@@ -283,12 +315,14 @@ int create_session(void *ctx, struct error *err)
 		overs[i] = SNAP_OVER_NULL;
 		layers[i] = (struct snap_layer){ .destination = (char *)p.items[i].destination,
 						 .source = (char *)p.items[i].source };
+		if (p.items[i].mapped) {
+			layers[i].uids = p.items[i].op->uid_maps;
+			layers[i].gids = p.items[i].op->gid_maps;
+		}
 	}
 	r = make(&p, &rec, overs, err);
-	for (i = 0; i < p.n; i++) {
-		cleanup_closep(&overs[i].lower_fd);
-		cleanup_closep(&overs[i].mount_fd);
-	}
+	for (i = 0; i < p.n; i++)
+		snap_over_done(&overs[i]);
 	arena_done(&rec.arena);
 	return r;
 }

@@ -87,6 +87,8 @@ const char *mount_option_name(size_t i);
 int mount_tree_prepare(struct mount_op *op, int proc_fd, int userns_fd, struct error *err);
 /* A detached clone of the mount at dir_fd alone, without those below it. */
 int mount_tree_clone(int dir_fd, int *ret_fd, struct error *err);
+/* Maps the ids of a detached mount, once. -errno: its filesystem may not be able to. */
+int mount_tree_map(int tree_fd, int userns_fd);
 /* Opens the bind source (O_PATH, follows links) into op->source_fd; bundle_fd for relative ones. */
 int mount_source_open(struct mount_op *op, int bundle_fd, struct error *err);
 /*

@@ -110,6 +110,11 @@ int mount_tree_clone(int dir_fd, int *ret_fd, struct error *err)
 	return r < 0 ? error_set(err, r, "clone the mount of a folder") : 0;
 }
 
+int mount_tree_map(int tree_fd, int userns_fd)
+{
+	return mount_setattr_fd(tree_fd, false, &(struct mount_attr){ .attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)userns_fd });
+}
+
 static bool wants_shared(const struct mount_op *op)
 {
 	size_t i;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "os/mount.h"
 #include "util/arena.h"
 #include "util/error.h"
 #include "util/json_write.h"
@@ -32,6 +33,7 @@ struct snap_layer {
 	uint64_t dev, ino; /* of the original's top */
 	uint64_t born;	   /* when that was made, ns; 0 = its filesystem does not know */
 	uint64_t merged;   /* device number of the overlay that the container sees; 0 = unknown */
+	struct id_maps uids, gids; /* of an id-mapped mount of the original, else empty */
 };
 
 struct snap_record {
@@ -78,8 +80,18 @@ struct snap_over {
 	const char *source; /* for messages */
 	size_t layer;	    /* number of the upper folder in the image */
 	bool view;	    /* to look at only: nothing can be written */
+	/*
+	 * For an id-mapped lower_fd: plain_fd is the original as it is, userns_fd has the mapping. The upper folder is
+	 * mapped the same way, so that it holds ids as the original does; work is done in the name of uid and gid, which are mapped.
+	 */
+	int plain_fd, userns_fd;
+	uid_t uid;
+	gid_t gid;
 };
-#define SNAP_OVER_NULL ((struct snap_over){ .lower_fd = -EBADF, .mount_fd = -EBADF })
+#define SNAP_OVER_NULL ((struct snap_over){ .lower_fd = -EBADF, .mount_fd = -EBADF, .plain_fd = -EBADF, .userns_fd = -EBADF })
+/* The mapping of the layer (none: nothing happens), and who works by it. */
+int snap_over_map(struct snap_over *over, const struct snap_layer *layer, struct error *err);
+void snap_over_done(struct snap_over *over);
 
 /*
  * Makes the session's folder, record, image and overlays from rec (borrowed): id, root, caps, keep,

@@ -34,9 +34,10 @@ static int check_space(int dir_fd, struct error *err)
 }
 
 /* A merged folder's top has the attributes of the upper one. */
-int snap_upper_make(int mount_fd, size_t index, const struct snap_over *over, struct error *err)
+int snap_upper_make(int mount_fd, size_t index, const struct snap_over *over, const struct snap_layer *layer, struct error *err)
 {
 	_cleanup_close_ int dir_fd = -EBADF, upper_fd = -EBADF;
+	int original_fd = over->plain_fd >= 0 ? over->plain_fd : over->lower_fd;
 	struct stat st;
 	char name[24];
 	int r;
@@ -48,9 +49,14 @@ int snap_upper_make(int mount_fd, size_t index, const struct snap_over *over, st
 	if (dir_fd < 0 || mkdirat(dir_fd, "upper", 0700) < 0 || mkdirat(dir_fd, "work", 0700) < 0)
 		return error_set(err, -errno, "make the layer over %s", over->source);
 	upper_fd = openat(dir_fd, "upper", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (upper_fd < 0 || fstat(over->lower_fd, &st) < 0)
+	if (upper_fd < 0 || fstat(original_fd, &st) < 0)
 		return error_set(err, -errno, "make the layer over %s", over->source);
-	r = snap_attrs_copy(over->lower_fd, &st, upper_fd, err);
+	/* Whom the mapping does not know cannot be the owner of what is reached through it. */
+	if (layer->uids.count > 0 && (fchown(dir_fd, layer->uids.items[0].container_id, layer->gids.items[0].container_id) < 0 ||
+				      fchownat(dir_fd, "work", layer->uids.items[0].container_id, layer->gids.items[0].container_id,
+					       AT_SYMLINK_NOFOLLOW) < 0))
+		return error_set(err, -errno, "make the layer over %s", over->source);
+	r = snap_attrs_copy(original_fd, &st, upper_fd, err);
 	return r < 0 ? error_prefix(err, "make the layer over %s", over->source) : 0;
 }
 
@@ -114,7 +120,7 @@ static int make_image(int dir_fd, const struct snap_record *rec, const struct sn
 		return error_set(err, -errno, "open the image of the session");
 	r = snap_image_mount(image_fd, SNAP_MOUNT_FRESH | (rec->keep ? 0 : SNAP_MOUNT_VOLATILE), &mount_fd, err);
 	for (i = 0; i < rec->n_layers && r == 0; i++)
-		r = snap_upper_make(mount_fd, i, &overs[i], err);
+		r = snap_upper_make(mount_fd, i, &overs[i], &rec->layers[i], err);
 	if (r < 0)
 		return r;
 	*ret_mount_fd = take_fd(&mount_fd);

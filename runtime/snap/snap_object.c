@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -147,7 +148,7 @@ static int open_made(const struct stat *from, int dirfd, const char *name, int *
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
-	if (((st.st_mode ^ from->st_mode) & S_IFMT) || st.st_uid != geteuid() || (!S_ISDIR(st.st_mode) && st.st_nlink != 1))
+	if (((st.st_mode ^ from->st_mode) & S_IFMT) || st.st_uid != (uid_t)setfsuid((uid_t)-1) || (!S_ISDIR(st.st_mode) && st.st_nlink != 1))
 		return -ESTALE;
 	*ret_fd = take_fd(&fd);
 	return 0;

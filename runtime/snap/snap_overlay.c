@@ -17,21 +17,25 @@
 #include <unistd.h>
 
 #include "os/syscalls.h"
+#include "snap/snap_ids.h"
 #include "snap/snap_private.h"
 #include "util/fd.h"
 #include "util/str.h"
 
-#define LOWER_DIR "lower" /* beside upper and work: where an original is mounted if it must be */
+#define LOWER_DIR  "lower" /* beside upper and work: where an original is mounted if it must be */
+#define MAPPED_DIR "mapped" /* and the folder of all those with ids mapped */
 
 struct job {
 	int mount_fd; /* the image */
 	struct snap_over *overs;
 	size_t n;
+	bool attached; /* in a namespace where the layers are mounted */
 	char why[256]; /* what the kernel said */
 	size_t failed; /* index of the one that did not work */
 };
 
-static int set_all(int fs_fd, const struct snap_over *o, int mount_fd)
+/* top_fd: the folder with upper and work. */
+static int set_all(int fs_fd, const struct snap_over *o, int top_fd)
 {
 	static const char *const words[][2] = {
 		{ "redirect_dir", "nofollow" }, { "metacopy", "off" }, { "index", "off" }, { "nfs_export", "off" }, { "xino", "off" },
@@ -41,8 +45,8 @@ static int set_all(int fs_fd, const struct snap_over *o, int mount_fd)
 
 	/* By descriptor: nothing is looked up by a path that could have changed. */
 	(void)snprintf(lower, sizeof(lower), "/proc/self/fd/%d", o->lower_fd);
-	(void)snprintf(upper, sizeof(upper), "/proc/self/fd/%d/%zu/upper", mount_fd, o->layer);
-	(void)snprintf(work, sizeof(work), "/proc/self/fd/%d/%zu/work", mount_fd, o->layer);
+	(void)snprintf(upper, sizeof(upper), "/proc/self/fd/%d/upper", top_fd);
+	(void)snprintf(work, sizeof(work), "/proc/self/fd/%d/work", top_fd);
 	if (o->view)
 		(void)snprintf(lower, sizeof(lower), "%s:/proc/self/fd/%d", upper, o->lower_fd);
 	for (i = 0; i < ELEMENTSOF(words); i++)
@@ -69,17 +73,39 @@ static unsigned attrs_of(int lower_fd)
 	       (st.f_flag & ST_NOEXEC ? (unsigned)MOUNT_ATTR_NOEXEC : 0);
 }
 
-static int mount_one(struct job *job, size_t i, int *ret_fd)
+/* The layer's folder in the image, with its ids mapped as those of the original are. */
+static int open_top(struct job *job, const struct snap_over *o, int *ret_fd)
+{
+	_cleanup_close_ int fd = -EBADF;
+	char name[24], mapped[48];
+	int r;
+
+	(void)snprintf(name, sizeof(name), "%zu", o->layer);
+	(void)snprintf(mapped, sizeof(mapped), "%s/" MAPPED_DIR, name);
+	fd = o->userns_fd < 0 ? openat(job->mount_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) :
+				open_tree(job->mount_fd, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	r = o->userns_fd < 0 ? 0 : mount_tree_map(fd, o->userns_fd);
+	if (r == 0 && o->userns_fd >= 0 && job->attached &&
+	    ((mkdirat(job->mount_fd, mapped, 0700) < 0 && errno != EEXIST) ||
+	     move_mount(fd, "", job->mount_fd, mapped, MOVE_MOUNT_F_EMPTY_PATH) < 0))
+		r = -errno;
+	if (r < 0)
+		return r;
+	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
+static int mount_plain(struct job *job, const struct snap_over *o, int top_fd, int *ret_fd)
 {
 	_cleanup_close_ int fs_fd = fsopen("overlay", FSOPEN_CLOEXEC);
-	unsigned attrs = attrs_of(job->overs[i].lower_fd);
+	unsigned attrs = attrs_of(o->lower_fd);
 	int fd, r;
 
-	job->failed = i;
-	job->why[0] = '\0';
 	if (fs_fd < 0)
 		return -errno;
-	r = set_all(fs_fd, &job->overs[i], job->mount_fd);
+	r = set_all(fs_fd, o, top_fd);
 	if (r < 0) {
 		ssize_t n = read(fs_fd, job->why, sizeof(job->why) - 1);
 
@@ -92,6 +118,28 @@ static int mount_one(struct job *job, size_t i, int *ret_fd)
 		return -errno;
 	*ret_fd = fd;
 	return 0;
+}
+
+/* An overlay remembers who made it and does its own work, as whiteouts, in that name. */
+static int mount_one(struct job *job, size_t i, int *ret_fd)
+{
+	const struct snap_over *o = &job->overs[i];
+	struct error ignored = ERROR_NULL;
+	_cleanup_close_ int top_fd = -EBADF;
+	struct snap_ids saved;
+	int r, back;
+
+	job->failed = i;
+	job->why[0] = '\0';
+	r = open_top(job, o, &top_fd);
+	if (r < 0 || o->userns_fd < 0)
+		return r < 0 ? r : mount_plain(job, o, top_fd, ret_fd);
+	r = snap_ids_assume(o->uid, o->gid, &saved, &ignored);
+	if (r < 0)
+		return r;
+	r = mount_plain(job, o, top_fd, ret_fd);
+	back = snap_ids_restore(&saved, &ignored);
+	return r < 0 ? r : back;
 }
 
 static int mount_all(struct job *job)
@@ -115,6 +163,7 @@ static int attach_all(struct job *job)
 	char path[64];
 	size_t i;
 
+	job->attached = true;
 	if (unshare(CLONE_NEWNS) < 0 || mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &private, sizeof(private)) < 0 ||
 	    move_mount(job->mount_fd, "", AT_FDCWD, SNAP_DIR, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return -errno;

@@ -74,7 +74,7 @@ int snap_image_mount(int image_fd, unsigned flags, int *ret_mount_fd, struct err
 int snap_overlays(int mount_fd, struct snap_over *overs, size_t n, bool attach, struct error *err);
 
 /* snap_make.c: the upper and work folder of a layer, with the top's attributes of the original. */
-int snap_upper_make(int mount_fd, size_t index, const struct snap_over *over, struct error *err);
+int snap_upper_make(int mount_fd, size_t index, const struct snap_over *over, const struct snap_layer *layer, struct error *err);
 
 /* snap_view.c: when the object was made, in ns; 0 = unknown. An inode number alone may be used again. */
 uint64_t snap_born(int fd);

@@ -23,16 +23,32 @@ struct doc {
 	struct json_list layers;
 };
 
-static const struct json_field layer_fields[] = {
-	{ "destination", json_get_string, offsetof(struct snap_layer, destination), JSON_REQUIRED | JSON_NOT_EMPTY, NULL },
-	{ "source", json_get_string, offsetof(struct snap_layer, source), JSON_REQUIRED | JSON_NOT_EMPTY, NULL },
-	{ "dev", json_get_u64, offsetof(struct snap_layer, dev), JSON_REQUIRED, NULL },
-	{ "ino", json_get_u64, offsetof(struct snap_layer, ino), JSON_REQUIRED, NULL },
-	{ "born", json_get_u64, offsetof(struct snap_layer, born), 0, NULL },
-	{ "merged", json_get_u64, offsetof(struct snap_layer, merged), 0, NULL },
+/* A layer, with lists as the reader makes them. */
+struct layer_doc {
+	struct snap_layer layer;
+	struct json_list uids, gids;
+};
+
+static const struct json_field map_fields[] = {
+	{ "containerID", json_get_u32, offsetof(struct id_map, container_id), JSON_REQUIRED, NULL },
+	{ "hostID", json_get_u32, offsetof(struct id_map, host_id), JSON_REQUIRED, NULL },
+	{ "size", json_get_u32, offsetof(struct id_map, size), JSON_REQUIRED, NULL },
 	{ 0 },
 };
-static const struct json_object layer_type = { .size = sizeof(struct snap_layer), .fields = layer_fields };
+static const struct json_object map_type = { .size = sizeof(struct id_map), .fields = map_fields };
+
+static const struct json_field layer_fields[] = {
+	{ "destination", json_get_string, offsetof(struct layer_doc, layer.destination), JSON_REQUIRED | JSON_NOT_EMPTY, NULL },
+	{ "source", json_get_string, offsetof(struct layer_doc, layer.source), JSON_REQUIRED | JSON_NOT_EMPTY, NULL },
+	{ "dev", json_get_u64, offsetof(struct layer_doc, layer.dev), JSON_REQUIRED, NULL },
+	{ "ino", json_get_u64, offsetof(struct layer_doc, layer.ino), JSON_REQUIRED, NULL },
+	{ "born", json_get_u64, offsetof(struct layer_doc, layer.born), 0, NULL },
+	{ "merged", json_get_u64, offsetof(struct layer_doc, layer.merged), 0, NULL },
+	{ "uidMappings", json_get_list, offsetof(struct layer_doc, uids), 0, &map_type },
+	{ "gidMappings", json_get_list, offsetof(struct layer_doc, gids), 0, &map_type },
+	{ 0 },
+};
+static const struct json_object layer_type = { .size = sizeof(struct layer_doc), .fields = layer_fields };
 
 static const struct json_field doc_fields[] = {
 	{ "version", json_get_u64, offsetof(struct doc, version), JSON_REQUIRED, NULL },
@@ -75,6 +91,23 @@ int snap_boot_id(char ret[37], struct error *err)
 	return 0;
 }
 
+static void write_maps(struct json_writer *w, const char *name, const struct id_maps *maps)
+{
+	size_t i;
+
+	if (maps->count == 0)
+		return;
+	json_array_begin(w, name);
+	for (i = 0; i < maps->count; i++) {
+		json_object_begin(w, NULL);
+		json_u64(w, "containerID", maps->items[i].container_id);
+		json_u64(w, "hostID", maps->items[i].host_id);
+		json_u64(w, "size", maps->items[i].size);
+		json_object_end(w);
+	}
+	json_array_end(w);
+}
+
 int snap_record_write(int dir_fd, const struct snap_record *rec, bool durable, struct error *err)
 {
 	_cleanup_json_writer_ struct json_writer *w = json_writer_new(2);
@@ -106,12 +139,33 @@ int snap_record_write(int dir_fd, const struct snap_record *rec, bool durable, s
 		json_u64(w, "ino", rec->layers[i].ino);
 		json_u64(w, "born", rec->layers[i].born);
 		json_u64(w, "merged", rec->layers[i].merged);
+		write_maps(w, "uidMappings", &rec->layers[i].uids);
+		write_maps(w, "gidMappings", &rec->layers[i].gids);
 		json_object_end(w);
 	}
 	json_array_end(w);
 	json_object_end(w);
 	r = json_take(w, &text, err);
 	return r < 0 ? r : file_replace(dir_fd, SNAP_RECORD_FILE, text, strlen(text), 0600, durable, err);
+}
+
+static int take_layers(const struct doc *doc, struct snap_record *rec, struct error *err)
+{
+	const struct layer_doc *from = doc->layers.items;
+	size_t i;
+
+	rec->layers = arena_calloc(&rec->arena, doc->layers.count, sizeof(*rec->layers));
+	if (!rec->layers)
+		return error_oom(err);
+	for (i = 0; i < doc->layers.count; i++) {
+		if ((from[i].uids.count > 0) != (from[i].gids.count > 0))
+			return error_text(err, -EINVAL, "%s: a layer has mappings of users or of groups alone", SNAP_RECORD_FILE);
+		rec->layers[i] = from[i].layer;
+		rec->layers[i].uids = (struct id_maps){ from[i].uids.items, from[i].uids.count };
+		rec->layers[i].gids = (struct id_maps){ from[i].gids.items, from[i].gids.count };
+	}
+	rec->n_layers = doc->layers.count;
+	return 0;
 }
 
 static int take_doc(const struct doc *doc, struct snap_record *rec, struct error *err)
@@ -130,9 +184,7 @@ static int take_doc(const struct doc *doc, struct snap_record *rec, struct error
 	rec->inodes = doc->inodes;
 	rec->keep = doc->keep;
 	rec->outlived = doc->outlived;
-	rec->layers = doc->layers.items;
-	rec->n_layers = doc->layers.count;
-	return 0;
+	return take_layers(doc, rec, err);
 }
 
 int snap_record_read(int dir_fd, struct snap_record **ret, struct error *err)

@@ -11,6 +11,7 @@
 
 #include "os/mount.h"
 #include "snap/snap_commit.h"
+#include "snap/snap_ids.h"
 #include "snap/snap_private.h"
 #include "snap/snap_tree.h"
 #include "util/str.h"
@@ -41,7 +42,7 @@ static int make_fresh(const struct snap *s, struct error *err)
 		over.lower_fd = original_fd;
 		over.source = s->record->layers[i].source;
 		if (r == 0)
-			r = snap_upper_make(mount_fd, i, &over, err);
+			r = snap_upper_make(mount_fd, i, &over, &s->record->layers[i], err);
 	}
 	if (r == 0 && syncfs(image_fd) < 0)
 		r = error_set(err, -errno, "write the new image");
@@ -73,26 +74,37 @@ static int exchange(const struct snap *s, const char *name, struct error *err)
 	return r;
 }
 
-/* An overlay of this layer over a clone of the original's mount: to look at, or the session itself. */
-static int overlay(const struct snap *s, const struct snap_view *v, int mount_fd, bool view, int *ret_fd, struct error *err)
+/* The original by a mount of its own, with ids mapped as over says. */
+static int clone_lower(const struct snap_view *v, struct snap_over *over, struct error *err)
 {
-	struct snap_over over = SNAP_OVER_NULL;
+	int r = mount_tree_clone(v->lower_fd, &over->lower_fd, err);
+
+	if (r < 0 || over->userns_fd < 0)
+		return r;
+	r = mount_tree_map(over->lower_fd, over->userns_fd);
+	return r < 0 ? error_set(err, r, "map the ids of %s", over->source) : 0;
+}
+
+/* An overlay of this layer over a clone of the original's mount: to look at, or the session itself. over: with its mapping, if any. */
+static int overlay(const struct snap_view *v, struct snap_over *over, int mount_fd, bool view, int *ret_fd, struct error *err)
+{
 	int r;
 
-	over.source = s->record->layers[v->layer].source;
-	over.layer = v->layer;
-	over.view = view;
-	r = mount_tree_clone(v->lower_fd, &over.lower_fd, err);
+	over->view = view;
+	r = clone_lower(v, over, err);
 	if (r == 0)
-		r = snap_overlays(mount_fd, &over, 1, false, err);
-	cleanup_closep(&over.lower_fd);
-	if (r == 0)
-		*ret_fd = over.mount_fd;
+		r = snap_overlays(mount_fd, over, 1, false, err);
+	cleanup_closep(&over->lower_fd);
+	over->lower_fd = -EBADF;
+	if (r == 0) {
+		*ret_fd = over->mount_fd;
+		over->mount_fd = -EBADF;
+	}
 	return r;
 }
 
 /* What the snapshot changed is to come back, whether or not it differs now. */
-static int open_snapshot(const struct snap *s, struct snap_part *p, int image_fd, const char *below, int *ret_fd, struct error *err)
+static int open_snapshot(struct snap_part *p, struct snap_over *over, int image_fd, const char *below, int *ret_fd, struct error *err)
 {
 	_cleanup_snap_changes_ struct snap_changes changes = { 0 };
 	_cleanup_close_ int mount_fd = -EBADF, upper_fd = -EBADF;
@@ -112,33 +124,58 @@ static int open_snapshot(const struct snap *s, struct snap_part *p, int image_fd
 	r = snap_walk(&then, below, true, &changes, err);
 	for (i = 0; i < changes.n && r == 0; i++)
 		r = snap_paths_add(&p->paths, changes.items[i].path, err);
-	return r < 0 ? r : overlay(s, &p->view, mount_fd, true, ret_fd, err);
+	return r < 0 ? r : overlay(&p->view, over, mount_fd, true, ret_fd, err);
+}
+
+/* What a live session of a mapped original is given is made with ids of its mapping. */
+static int sync_as(struct snap_sync *sync, const struct snap_over *over, const struct snap_paths *paths, struct error *err)
+{
+	struct error ignored = ERROR_NULL;
+	struct snap_ids saved;
+	int r = 0, back = 0;
+
+	if (over->userns_fd >= 0)
+		r = snap_ids_assume(over->uid, over->gid, &saved, err);
+	if (r < 0)
+		return r;
+	r = snap_sync(sync, paths, err);
+	snap_sync_clean(sync->to_fd, paths, sync->temp);
+	if (over->userns_fd >= 0)
+		back = snap_ids_restore(&saved, r < 0 ? &ignored : err);
+	return r < 0 ? r : back;
 }
 
 static int roll_layer(const struct snap *s, struct snap_part *p, const char *name, const char *below, int merged_fd, const char *temp,
 		      struct snap_report *report, struct error *err)
 {
+	_cleanup_(snap_over_done) struct snap_over over = SNAP_OVER_NULL;
 	_cleanup_close_ int from_fd = -EBADF, own_fd = -EBADF, image_fd = -EBADF;
 	struct snap_sync sync = { .temp = temp };
 	int r = 0;
 
-	if (name) {
+	over.source = s->record->layers[p->layer].source;
+	over.layer = p->layer;
+	/* Nobody else sees our own overlay: there ids are as they are. */
+	if (merged_fd >= 0)
+		r = snap_over_map(&over, &s->record->layers[p->layer], err);
+	if (r == 0 && name) {
 		r = snap_taken_image(s, name, &image_fd, err);
 		if (r == 0)
-			r = open_snapshot(s, p, image_fd, below, &from_fd, err);
+			r = open_snapshot(p, &over, image_fd, below, &from_fd, err);
 	}
 	if (r == 0 && merged_fd < 0)
-		r = overlay(s, &p->view, p->view.mount_fd, false, &own_fd, err);
+		r = overlay(&p->view, &over, p->view.mount_fd, false, &own_fd, err);
+	if (r == 0 && !name)
+		r = clone_lower(&p->view, &over, err);
 	if (r < 0 || p->paths.n == 0)
 		return r;
-	sync.from_fd = name ? from_fd : p->view.lower_fd;
+	sync.from_fd = name ? from_fd : over.lower_fd;
 	sync.to_fd = merged_fd < 0 ? own_fd : merged_fd;
 	r = snap_paths_add_above(sync.from_fd, sync.to_fd, below, &p->paths, err);
 	if (r < 0)
 		return r;
 	snap_paths_sort(&p->paths);
-	r = snap_sync(&sync, &p->paths, err);
-	snap_sync_clean(sync.to_fd, &p->paths, temp);
+	r = sync_as(&sync, &over, &p->paths, err);
 	report->files += sync.files;
 	report->bytes += sync.bytes;
 	report->skipped += sync.skipped;

@@ -102,3 +102,78 @@ EDIT='cd /workspace && echo more >>file && echo new >new && rm -r dir && ls'
 	podman rm "$id" >/dev/null
 	kept "${id:0:12}"
 }
+
+# A git work tree and what an agent does to it, with one of each kind of change.
+git_work() {
+	local i
+	mkdir -p "$WORK/src" "$WORK/old/deep" "$WORK/swap"
+	for i in $(seq 20); do echo "line $i"; done >"$WORK/src/main.c"
+	echo x >"$WORK/old/deep/f"
+	echo z >"$WORK/tofolder"
+	echo q >"$WORK/swap/in"
+	echo '#!/bin/sh' >"$WORK/run.sh"
+	git -C "$WORK" init -q
+	git -C "$WORK" add -A
+	git -C "$WORK" -c user.email=a@b -c user.name=a commit -qm first
+	rm -rf "$MACHINE_DIR/plain"
+	cp -a "$WORK" "$MACHINE_DIR/plain"
+}
+
+GIT_EDIT='set -e; cd /workspace
+	sed -i "s/line 5$/LINE FIVE/" src/main.c
+	dd if=/dev/urandom of=binary bs=1k count=4 2>/dev/null
+	rm -r old; rm tofolder; mkdir tofolder; echo in >tofolder/x
+	rm -r swap; echo now a file >swap; ln -s /etc etc; chmod 755 run.sh'
+
+listing() {
+	(cd "$1" && find . -path ./.git -prune -o ! -type d -printf '%P %y %m %s %l\n' -o -printf '%P %m\n' | LC_ALL=C sort &&
+		find . -path ./.git -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum)
+}
+
+# git_kept ID: diff, a patch that applies, one path back, the rest committed, all taken back.
+git_kept() {
+	SESSION=$1
+	[ "$(listing "$WORK")" = "$(listing "$MACHINE_DIR/plain")" ]
+	[ "$("$AGENTRUN" diff "$SESSION")" = "/workspace over $WORK: 8 changes
+  added:      binary (4.0 KiB)
+  added:      etc (link)
+  deleted:    old/
+  modified:   run.sh (mode 0644 -> 0755)
+  modified:   src/main.c (content)
+  replaced:   swap (folder -> file)
+  replaced:   tofolder/ (file -> folder)
+  added:      tofolder/x (3 bytes)" ]
+	cp -a "$MACHINE_DIR/plain" "$MACHINE_DIR/applied"
+	"$AGENTRUN" diff --patch "$SESSION" | git -C "$MACHINE_DIR/applied" apply
+	[ "$(cat "$MACHINE_DIR/applied/swap")" = 'now a file' ]
+	rm -rf "$MACHINE_DIR/applied"
+	"$AGENTRUN" rollback --path /workspace/old "$SESSION"
+	"$AGENTRUN" commit "$SESSION"
+	[ "$(cat "$WORK/old/deep/f" "$WORK/swap" "$WORK/tofolder/x")" = $'x\nnow a file\nin' ]
+	[ "$(readlink "$WORK/etc") $(stat -c '%a' "$WORK/run.sh") $(stat -c %s "$WORK/binary")" = '/etc 755 4096' ]
+	grep -q 'LINE FIVE' "$WORK/src/main.c"
+	"$AGENTRUN" commit --undo "$SESSION"
+	[ "$(listing "$WORK")" = "$(listing "$MACHINE_DIR/plain")" ]
+}
+
+@test "docker: a git work tree" {
+	git_work
+	id=$(docker run -d --runtime agentrun -v "$WORK:/workspace" "$IMAGE" sh -c "$GIT_EDIT")
+	[ "$(docker wait "$id")" = 0 ]
+	docker rm "$id" >/dev/null
+	git_kept "${id:0:12}"
+}
+
+@test "podman: a git work tree, with mapped ids" {
+	unset DOCKER_CONFIG
+	git_work
+	id=$(podman --runtime "$(runtime_wrapper)" run -d --uidmap 0:100000:5000 --gidmap 0:100000:5000 -v "$WORK:/workspace:idmap" "$IMAGE" \
+		sh -c "$GIT_EDIT; stat -c %u:%g /workspace/src etc binary")
+	[ "$(podman wait "$id")" = 0 ]
+	[ "$(podman logs "$id")" = $'0:0\n0:0\n0:0' ]
+	# not before it has unmounted what it mounted: stopped, then exited
+	exited() { [ "$(podman inspect --format '{{.State.Status}}' "$id")" = exited ]; }
+	wait_for 20 exited
+	podman rm "$id" >/dev/null
+	git_kept "${id:0:12}"
+}

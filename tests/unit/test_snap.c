@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "os/mount.h"
+#include "snap/snap_ids.h"
 #include "snap/snap_private.h"
+#include "snap/snap_tree.h"
 #include "tap.h"
 #include "util/fd.h"
 
@@ -90,6 +92,47 @@ static void overlay(int dir_fd, bool attach)
 	cleanup_closep(&over.mount_fd);
 }
 
+/* What is made through an id-mapped layer has the original's ids in the image, and so have whiteouts. */
+static void mapped(bool attach)
+{
+	static const struct id_map map = { 0, 100000, 65536 };
+	struct snap_layer layer = { .source = scratch, .uids = { &map, 1 }, .gids = { &map, 1 } };
+	_cleanup_close_ int image_fd = -EBADF, mount_fd = -EBADF, read_fd = -EBADF, fd = -EBADF;
+	_cleanup_(snap_over_done) struct snap_over over = SNAP_OVER_NULL;
+	const char *how = attach ? "attached" : "detached";
+	_cleanup_close_ int top_fd = -EBADF;
+	struct error err = ERROR_NULL;
+	struct snap_ids saved;
+	struct stat st;
+
+	if (!ok(lower_open(&over), "mapped, %s: original", how) || !ok(snap_over_map(&over, &layer, &err) == 0, "mapping: %s", err.text))
+		return;
+	over.plain_fd = open(scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (mount_tree_map(over.lower_fd, over.userns_fd) < 0) {
+		ok(true, "this filesystem cannot map ids # SKIP");
+		return;
+	}
+	ok(snap_top_open(true, &top_fd, &err) == 0, "top: %s", err.text);
+	(void)unlinkat(top_fd, ".unit-mapped", 0);
+	ok(snap_image_make(top_fd, SNAP_SIZE_MIN, 100, top_fd, ".unit-mapped", &err) == 0, "image: %s", err.text);
+	image_fd = openat(top_fd, ".unit-mapped", O_RDWR | O_CLOEXEC);
+	(void)unlinkat(top_fd, ".unit-mapped", 0);
+	if (!ok(snap_image_mount(image_fd, SNAP_MOUNT_FRESH, &mount_fd, &err) == 0, "mount: %s", err.text) ||
+	    !ok(snap_upper_make(mount_fd, 0, &over, &layer, &err) == 0, "upper: %s", err.text) ||
+	    !ok(snap_overlays(mount_fd, &over, 1, attach, &err) == 0, "mapped, %s: overlay: %s", how, err.text))
+		return;
+	if (attach)
+		ok(snap_image_mount(image_fd, 0, &read_fd, &err) == 0, "look at it: %s", err.text);
+	ok(fstatat(over.mount_fd, "original", &st, 0) == 0 && st.st_uid == 100000, "%s: seen with mapped ids", how);
+	ok(snap_ids_assume(over.uid, over.gid, &saved, &err) == 0, "ids: %s", err.text);
+	fd = openat(over.mount_fd, "made", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	ok(fd >= 0 && unlinkat(over.mount_fd, "original", 0) == 0, "%s: changed in the name of a mapped id", how);
+	ok(snap_ids_restore(&saved, &err) == 0, "ids again: %s", err.text);
+	ok(openat(over.mount_fd, "other", O_WRONLY | O_CREAT | O_CLOEXEC, 0600) < 0 && errno == EOVERFLOW, "%s: not by an id without", how);
+	ok(fstatat(attach ? read_fd : mount_fd, "0/upper/made", &st, 0) == 0 && st.st_uid == 0 && st.st_gid == 0, "%s: kept as in the original", how);
+	ok(fstatat(attach ? read_fd : mount_fd, "0/upper/original", &st, 0) == 0 && snap_is_whiteout(&st), "%s: a whiteout", how);
+}
+
 static void session(void)
 {
 	struct snap_layer layer = { .destination = "/work", .source = scratch };
@@ -138,6 +181,8 @@ int main(void)
 		fd = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		ok(file_replace(fd, "original", "x", 1, 0644, 0, &err) == 0, "original: %s", err.text);
 		session();
+		mapped(false);
+		mapped(true);
 		ok(unlinkat(fd, "original", 0) == 0, "the original was not touched");
 		(void)close(fd);
 		(void)rmdir(scratch);

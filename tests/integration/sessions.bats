@@ -634,7 +634,7 @@ git_work() {
 	for i in $(seq 300); do echo "$i" >"$WORK/many/$i"; done
 	edit_work 'i=0; for f in many/*; do i=$((i + 1)); case $((i % 3)) in 0) rm $f;; 1) echo changed >$f;; 2) mv $f $f.new;; esac; done'
 	for delay in 0.004 0.008 0.012 0.02 0.03; do
-		rt commit "$ID" >/dev/null 2>&1 3>&- &
+		rt_background commit "$ID"
 		pid=$!
 		sleep "$delay"
 		kill -9 "$pid" 2>/dev/null || true
@@ -744,7 +744,7 @@ on_small_disk() {
 @test "a creator that is killed anywhere leaves nothing after delete --force" {
 	args sleep 1000
 	for delay in 0.002 0.004 0.006 0.008 0.010 0.012 0.015 0.018 0.022 0.026 0.03 0.04; do
-		rt create --bundle "$BUNDLE" "$ID" >/dev/null 2>&1 3>&- </dev/null &
+		rt_background create --bundle "$BUNDLE" "$ID"
 		pid=$!
 		sleep "$delay"
 		kill -9 "$pid" 2>/dev/null || true

@@ -142,7 +142,7 @@ _agentrun_value()
 		;;
 	--type)
 		compgen -W "create start operation exit delete process process-exit exec exec-exit output output-end window \
-			name egress-denied call-denied limit deadline monitor-lost lost session open gap part-end part close" -- "$3"
+			name egress-denied call-denied limit deadline monitor-lost warning lost session open gap part-end part close" -- "$3"
 		;;
 	--since | --until | --speed | --max-wait)
 		return 0

@@ -263,7 +263,7 @@ complete -c agentrun -n '__fish_seen_subcommand_from explain' -s h -l help -d 'p
 complete -c agentrun -n '__fish_seen_subcommand_from audit' -a 'list log follow show replay verify'
 complete -c agentrun -n '__fish_seen_subcommand_from audit' -l dir -r -d 'folder with logs (default: /var/log/agentrun)'
 complete -c agentrun -n '__fish_seen_subcommand_from audit' -l json -d 'print JSON; records as they stand in the log'
-complete -c agentrun -n '__fish_seen_subcommand_from audit' -l type -x -a 'create start operation exit delete process process-exit exec exec-exit output output-end window name egress-denied call-denied limit deadline monitor-lost lost session open gap part-end part close' -d 'log, follow: records of these types only (repeatable)'
+complete -c agentrun -n '__fish_seen_subcommand_from audit' -l type -x -a 'create start operation exit delete process process-exit exec exec-exit output output-end window name egress-denied call-denied limit deadline monitor-lost warning lost session open gap part-end part close' -d 'log, follow: records of these types only (repeatable)'
 complete -c agentrun -n '__fish_seen_subcommand_from audit' -l process -x -d 'log, follow: records of this process only'
 complete -c agentrun -n '__fish_seen_subcommand_from audit' -l since -x -d 'log, follow: not before (2026-11-30T20:56 in UTC, or 10m)'
 complete -c agentrun -n '__fish_seen_subcommand_from audit' -l until -x -d 'log, follow: not after'

@@ -63,6 +63,7 @@ enum audit_type {
 	AUDIT_LIMIT,	     /* limit */
 	AUDIT_DEADLINE,	     /* deadline */
 	AUDIT_MONITOR_LOST,  /* monitor-lost */
+	AUDIT_WARNING,	     /* warning: a resident program could not do something */
 	AUDIT_LOST,	     /* lost: a source dropped events before they came here */
 	/* sessions */
 	AUDIT_SESSION,	     /* session: snapshot, rollback, commit */
@@ -238,7 +239,7 @@ struct audit_event {
 		struct audit_deadline deadline;
 		struct audit_lost lost;
 		struct audit_session session;
-		const char *detail; /* AUDIT_MONITOR_LOST */
+		const char *detail; /* AUDIT_MONITOR_LOST, AUDIT_WARNING */
 	};
 };
 

@@ -30,6 +30,7 @@ static const struct enum_entry type_entries[] = {
 	{ "limit", AUDIT_LIMIT, "a limit was hit" },
 	{ "deadline", AUDIT_DEADLINE, "the time was over" },
 	{ "monitor-lost", AUDIT_MONITOR_LOST, "the monitor ended before the container" },
+	{ "warning", AUDIT_WARNING, "a program beside the container could not do something" },
 	{ "lost", AUDIT_LOST, "a source lost events" },
 	{ "session", AUDIT_SESSION, "snapshot, rollback, commit" },
 	{ "open", AUDIT_OPEN, "the log begins" },
@@ -140,7 +141,7 @@ static const struct field deadline_fields[] = {
 	F("what", STRING, deadline.what), F("limit", U64, deadline.limit_ns),
 	F("step", STRING, deadline.step), END,
 };
-static const struct field monitor_lost_fields[] = { F("detail", STRING, detail), END };
+static const struct field detail_fields[] = { F("detail", STRING, detail), END };
 static const struct field lost_fields[] = {
 	F("source", STRING, lost.source), F("count", U64, lost.count),
 	F("detail", STRING, lost.detail), END,
@@ -167,7 +168,8 @@ static const struct field *const fields_of[AUDIT_TYPES] = {
 	[AUDIT_CALL_DENIED] = call_denied_fields,
 	[AUDIT_LIMIT] = limit_fields,
 	[AUDIT_DEADLINE] = deadline_fields,
-	[AUDIT_MONITOR_LOST] = monitor_lost_fields,
+	[AUDIT_MONITOR_LOST] = detail_fields,
+	[AUDIT_WARNING] = detail_fields,
 	[AUDIT_LOST] = lost_fields,
 	[AUDIT_SESSION] = session_fields,
 };

@@ -245,6 +245,11 @@ static int audit_message(struct monitor *m, const struct link_msg *msg, int fds[
 		event.process = -1;
 		event.operation = (struct audit_operation){ .name = msg->text, .signal = (int32_t)msg->number };
 		return monitor_log(m, &event, err);
+	case LINK_WARNING:
+		event.type = AUDIT_WARNING;
+		event.process = -1;
+		event.detail = msg->text;
+		return monitor_log(m, &event, err);
 	case LINK_EXPIRED:
 		event.type = AUDIT_DEADLINE;
 		event.deadline = (struct audit_deadline){ .what = msg->number == 0 ? "container" : "exec",

@@ -38,6 +38,7 @@ static const struct permit permits[_LINK_TYPE_MAX] = {
 	[LINK_NOTE] = { "NOTE", LINK_COMMAND | LINK_SUPERVISOR, LINK_SUPERVISOR | LINK_MONITOR, 0, 0, 0 },
 	[LINK_DESCRIBE] = { "DESCRIBE", LINK_COMMAND | LINK_SUPERVISOR, LINK_SUPERVISOR | LINK_MONITOR, 0, 0, 0 },
 	[LINK_EXPIRED] = { "EXPIRED", LINK_SUPERVISOR, LINK_MONITOR, 0, 0, 0 },
+	[LINK_WARNING] = { "WARNING", LINK_SUPERVISOR, LINK_MONITOR, 0, 0, 0 },
 	[LINK_LOG] = { "LOG", LINK_SUPERVISOR, LINK_MONITOR, 1, 1, 0 },
 	[LINK_PART] = { "PART", LINK_MONITOR, LINK_SUPERVISOR, 0, 0, 0 },
 	[LINK_HEAD] = { "HEAD", LINK_MONITOR, LINK_SUPERVISOR, 0, 0, 0 },
@@ -133,7 +134,7 @@ int link_recv(struct link *l, struct link_msg *ret, int fds[LINK_FDS_MAX], struc
 	}
 	if (ret->type == LINK_ERROR || ret->type == LINK_FAILED)
 		ret->error.text[ERROR_TEXT_MAX - 1] = '\0';
-	if (ret->type == LINK_NOTE || ret->type == LINK_READY)
+	if (ret->type == LINK_NOTE || ret->type == LINK_WARNING || ret->type == LINK_READY)
 		ret->text[ERROR_TEXT_MAX - 1] = '\0';
 	return 0;
 }

@@ -51,6 +51,7 @@ enum link_type {
 	LINK_NOTE, /* text and number: an operation on the container and its signal, for the log */
 	LINK_DESCRIBE, /* number, text, length: argv of an exec, as much of it as has room */
 	LINK_EXPIRED, /* number, limit_ns, flags: a deadline, its warning or its end */
+	LINK_WARNING, /* text: what the supervisor could not do, for the log */
 	LINK_LOG, /* fd: where the log goes on */
 	LINK_PART, /* number: the log wants that part */
 	LINK_HEAD, /* head: where the log stands; flags: whether it is closed */

@@ -191,6 +191,8 @@ int supervise_open(int dir_fd, struct link *ret, struct error *err)
 	r = unix_connect_at(dir_fd, LINK_CONTROL_FILE, &fd, err);
 	if (r == -ENOENT || r == -ECONNREFUSED)
 		return error_text(err, -ESRCH, "connect to %s: it is gone, and the container with it", WHO);
+	if (r == -ETIMEDOUT)
+		return error_text(err, r, "connect to %s: it does not answer (is it stopped?)", WHO);
 	if (r < 0)
 		return r;
 	*ret = (struct link){ .fd = fd, .self = LINK_COMMAND, .peer = LINK_SUPERVISOR };
@@ -254,9 +256,13 @@ int supervise_await_end(int dir_fd, int proc_fd, const struct state_record *rec,
 	struct link l = LINK_NULL;
 	int r;
 
-	if (rec->supervisor_pid == 0 || supervise_open(dir_fd, &l, err) < 0)
+	if (rec->supervisor_pid == 0)
 		return 0;
-	r = await_close(l.fd);
+	r = supervise_open(dir_fd, &l, err);
+	if (r < 0 && r != -ETIMEDOUT)
+		return 0;
+	if (r == 0)
+		r = await_close(l.fd);
 	supervise_close(&l);
 	if (r != -ETIMEDOUT)
 		return r < 0 ? error_set(err, r, "wait for the end of %s", WHO) : 0;

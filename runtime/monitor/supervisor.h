@@ -106,6 +106,8 @@ struct sup {
 	int oom_notes; /* os/oom_notes.h */
 	struct link_ring ring; /* cgroup 0 = none */
 	struct ev_timer end_timer;
+	unsigned n_warnings;
+	char *warning; /* the last one */
 };
 
 /* supervisor_trace.c */
@@ -187,5 +189,7 @@ bool sup_log_head(struct sup *s, const struct audit_head *head, bool closed);
 void sup_log_lost(struct sup *s, const char *why);
 /* At the execve of a process that the exec audit must have seen. */
 int sup_log_prove(struct sup *s, struct error *err);
+/* Nobody reads our stderr: what could not be done is recorded. */
+void sup_warn(struct sup *s, const char *what, const struct error *why);
 /* At the very end: rings and old logs. */
 void sup_log_tidy(struct sup *s);

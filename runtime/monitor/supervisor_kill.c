@@ -7,7 +7,6 @@
 
 #include "monitor/supervisor.h"
 #include "os/syscalls.h"
-#include "util/log.h"
 
 static void signal_one(const struct sup_process *p, int sig)
 {
@@ -27,7 +26,7 @@ void sup_kill_container(struct sup *s, enum exit_reason reason, const char *why)
 	if (s->init)
 		signal_one(s->init, SIGKILL);
 	if (cgroup_kill(&s->cgroup, &err) < 0)
-		log_warningf("end the container: %s", err.text);
+		sup_warn(s, "end the container", &err);
 }
 
 void sup_kill_process(struct sup_process *p, enum exit_reason reason)
@@ -42,7 +41,7 @@ void sup_kill_process(struct sup_process *p, enum exit_reason reason)
 		p->reason = reason;
 	signal_one(p, SIGKILL);
 	if (p->cgroup.n_dirs > 0 && cgroup_kill(&p->cgroup, &err) < 0)
-		log_warningf("end a command of the container: %s", err.text);
+		sup_warn(p->sup, "end a command of the container", &err);
 }
 
 static void tell_expired(struct sup_process *p, uint32_t flags)

@@ -3,6 +3,8 @@
  * total size. The records themselves are the monitor's, which gets one descriptor to
  * append to; here nothing is written but its loss.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,10 +12,31 @@
 #include "cgroup/cgroup_host.h"
 #include "monitor/monitor_ebpf.h"
 #include "monitor/supervisor.h"
-#include "util/log.h"
 
 /* The monitor that held the log's lock is dead or dying. */
 #define LOST_TIMEOUT_MS 2000
+
+/* The first of them say what is wrong. */
+#define WARNINGS_MAX 32
+
+/* A record of it may be what cannot be written: then it is warned of once. */
+void sup_warn(struct sup *s, const char *what, const struct error *why)
+{
+	struct link_msg msg = { .type = LINK_WARNING };
+	const struct audit_event event = { .type = AUDIT_WARNING, .process = -1, .detail = msg.text };
+	struct error ignored;
+
+	(void)snprintf(msg.text, sizeof(msg.text), "%s: %.900s", what, why->text);
+	if (s->log_dir < 0 || s->n_warnings >= WARNINGS_MAX || (s->warning && strcmp(s->warning, msg.text) == 0))
+		return;
+	free(s->warning);
+	s->warning = strdup(msg.text);
+	s->n_warnings++;
+	if (s->monitor.fd >= 0 && !s->end_sent)
+		sup_monitor_tell(s, &msg);
+	else
+		(void)audit_store_append_event(s->log_dir, s->log_index, s->log_name, LOST_TIMEOUT_MS, &event, &ignored);
+}
 
 static int hand_over(struct sup *s, int *fd, struct error *err)
 {
@@ -46,7 +69,7 @@ int sup_log_next(struct sup *s, uint32_t part, struct error *err)
 	/* Unable to go on in a new part, the monitor goes on in the old one, or stops: its policy. */
 	r = audit_store_next(s->log_dir, s->log_name, part, &fd, &why);
 	if (r < 0) {
-		log_warningf("audit log: %s", why.text);
+		sup_warn(s, "audit log", &why);
 		return 0;
 	}
 	/* A monitor that is lost by this has ended the container already. */
@@ -65,7 +88,7 @@ bool sup_log_head(struct sup *s, const struct audit_head *head, bool closed)
 	s->log_closed = closed;
 
 	if (s->log_dir >= 0 && audit_index_write(s->log_dir, s->log_index, s->log_name, head, closed, &err) < 0)
-		log_warningf("audit log: %s", err.text);
+		sup_warn(s, "audit log", &err);
 	return true;
 }
 
@@ -76,7 +99,7 @@ void sup_log_lost(struct sup *s, const char *why)
 
 	if (s->log_dir >= 0 &&
 	    audit_store_append_event(s->log_dir, s->log_index, s->log_name, LOST_TIMEOUT_MS, &event, &err) < 0)
-		log_warningf("audit log: %s", err.text);
+		sup_warn(s, "audit log", &err);
 }
 
 static const char *unified_mount(const struct sup *s)
@@ -111,7 +134,7 @@ static void give_ring_back(struct sup *s)
 	if (r == 0)
 		r = audit_trace_refill(&set, AUDIT_RING_NORMAL, 0, unified_mount(s), &err);
 	if (r < 0)
-		log_warningf("exec audit: %s", err.text);
+		sup_warn(s, "exec audit", &err);
 }
 
 void sup_log_tidy(struct sup *s)
@@ -122,5 +145,5 @@ void sup_log_tidy(struct sup *s)
 		give_ring_back(s);
 	if (s->log_dir >= 0 &&
 	    audit_store_prune(s->log_dir, s->log_index, AUDIT_TOTAL_BYTES, s->log_name, NULL, &err) < 0)
-		log_warningf("audit log: %s", err.text);
+		sup_warn(s, "audit log", &err);
 }

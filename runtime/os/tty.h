@@ -26,7 +26,7 @@ int tty_attach(int slave, struct error *err);
 int tty_socket_connect(const char *path, const char *what, int *ret_fd, struct error *err);
 /* Listening SOCK_SEQPACKET socket at dirfd/name, mode 0600. */
 int unix_listen_at(int dirfd, const char *name, int *ret_fd, struct error *err);
-/* Connects to such a socket; a symlink is refused. */
+/* Connects to such a socket; a symlink is refused. -ETIMEDOUT: whoever listens accepts nobody. */
 int unix_connect_at(int dirfd, const char *name, int *ret_fd, struct error *err);
 /* Datagram socket connected to an absolute path or an abstract "@NAME". */
 int unix_connect_datagram(const char *address, int *ret_fd, struct error *err);

@@ -11,9 +11,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
-#define UNIX_BACKLOG 16
+#define UNIX_BACKLOG	       16
+#define UNIX_CONNECT_TIMEOUT_S 2
 
 static int address_of_fd(int fd, const char *name, struct sockaddr_un *ret)
 {
@@ -26,9 +28,8 @@ static int address_of_fd(int fd, const char *name, struct sockaddr_un *ret)
 }
 
 /* target: O_PATH descriptor of the socket's inode. */
-static int connect_to(int target, int type, int *ret_fd)
+static int connect_socket(int sock, int target)
 {
-	_cleanup_close_ int sock = -EBADF;
 	struct sockaddr_un addr;
 	struct stat st;
 	int r;
@@ -40,16 +41,23 @@ static int connect_to(int target, int type, int *ret_fd)
 	r = address_of_fd(target, NULL, &addr);
 	if (r < 0)
 		return r;
-	sock = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
-	if (sock < 0)
-		return -errno;
 	do
 		r = connect(sock, (struct sockaddr *)&addr, sizeof(addr));
 	while (r < 0 && errno == EINTR);
-	if (r < 0)
+	return r < 0 ? -errno : 0;
+}
+
+static int connect_to(int target, int type, int *ret_fd)
+{
+	_cleanup_close_ int sock = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+	int r;
+
+	if (sock < 0)
 		return -errno;
-	*ret_fd = take_fd(&sock);
-	return 0;
+	r = connect_socket(sock, target);
+	if (r == 0)
+		*ret_fd = take_fd(&sock);
+	return r;
 }
 
 int tty_socket_connect(const char *path, const char *what, int *ret_fd, struct error *err)
@@ -121,6 +129,26 @@ int unix_bind_datagram_at(int dirfd, const char *name, mode_t mode, int *ret_fd,
 	return 0;
 }
 
+/* A listener that accepts nothing lets a few connect, and further ones wait. */
+static int connect_in_time(int target, int *ret_fd)
+{
+	const struct timeval limit = { .tv_sec = UNIX_CONNECT_TIMEOUT_S };
+	_cleanup_close_ int sock = -EBADF;
+	int r;
+
+	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (sock < 0 || setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
+		return -errno;
+	r = connect_socket(sock, target);
+	if (r < 0)
+		return r == -EAGAIN ? -ETIMEDOUT : r;
+	/* What is sent later may take its time. */
+	if (setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){ 0 }, sizeof(limit)) < 0)
+		return -errno;
+	*ret_fd = take_fd(&sock);
+	return 0;
+}
+
 int unix_connect_at(int dirfd, const char *name, int *ret_fd, struct error *err)
 {
 	_cleanup_close_ int target = -EBADF;
@@ -131,7 +159,7 @@ int unix_connect_at(int dirfd, const char *name, int *ret_fd, struct error *err)
 	target = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (target < 0)
 		return error_set(err, -errno, "connect to socket %s", name);
-	r = connect_to(target, SOCK_SEQPACKET, ret_fd);
+	r = connect_in_time(target, ret_fd);
 	if (r < 0)
 		return error_set(err, r, "connect to socket %s", name);
 	return 0;

@@ -93,7 +93,8 @@ _agentrun_options()
 	update)
 		echo "--resources -r --blkio-weight --cpu-period --cpu-quota --cpu-burst --cpu-share \
 			--cpu-rt-period --cpu-rt-runtime --cpuset-cpus --cpuset-mems --cpu-idle --memory \
-			--memory-reservation --memory-swap --pids-limit --time-limit --kernel-memory --kernel-memory-tcp \
+			--memory-reservation --memory-swap --pids-limit --time-limit --egress-allow \
+			--kernel-memory --kernel-memory-tcp \
 			--l3-cache-schema --mem-bw-schema --help -h"
 		;;
 	esac
@@ -165,7 +166,7 @@ _agentrun_value()
 		;;
 	--apparmor | --cap | -c | --cgroup | --cwd | --env | -e | --user | -u | --additional-gids | -g | --process-label | \
 		--preserve-fds | --interval | --status-fd | --page-server | --empty-ns | --lsm-* | --blkio-weight | \
-		--cpu-* | --cpuset-* | --memory* | --kernel-memory* | --pids-limit | --time-limit | --l3-cache-schema | --mem-bw-schema)
+		--cpu-* | --cpuset-* | --memory* | --kernel-memory* | --pids-limit | --time-limit | --egress-allow | --l3-cache-schema | --mem-bw-schema)
 		# Nothing to offer, but the next word is a value.
 		;;
 	*)

@@ -243,6 +243,7 @@ complete -c agentrun -n '__fish_seen_subcommand_from update' -l memory-reservati
 complete -c agentrun -n '__fish_seen_subcommand_from update' -l memory-swap -x -d 'memory and swap together; -1 = unlimited'
 complete -c agentrun -n '__fish_seen_subcommand_from update' -l pids-limit -x -d 'number of processes; -1 = unlimited'
 complete -c agentrun -n '__fish_seen_subcommand_from update' -l time-limit -x -d 'end the container so long from now, as 10m; never later than before'
+complete -c agentrun -n '__fish_seen_subcommand_from update' -l egress-allow -x -d 'leave the container only these of its egress rules, as pypi.org:443,10.2.0.0/16; empty = none'
 complete -c agentrun -n '__fish_seen_subcommand_from update' -l kernel-memory -x -d 'accepted; the kernel has no such limit any more'
 complete -c agentrun -n '__fish_seen_subcommand_from update' -l kernel-memory-tcp -x -d 'accepted; the kernel has no such limit any more'
 complete -c agentrun -n '__fish_seen_subcommand_from update' -l l3-cache-schema -x -d 'Intel RDT L3 cache schema'

@@ -1,6 +1,6 @@
 /*
- * `update`: new resource limits, from a document and from options. Options are laid
- * over the document, and what neither names stays as it is.
+ * `update`: new resource limits, from a document and from options, and less of what the policy
+ * gave. Options are laid over the document, and what neither names stays as it is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 struct update_options {
 	const char *resources;
-	const char *l3_cache, *mem_bw, *time_limit;
+	const char *l3_cache, *mem_bw, *time_limit, *egress_allow;
 	struct command_limits limits;
 };
 
@@ -50,6 +50,8 @@ static const struct command_option options[] = {
 	    "number of processes; -1 = unlimited"),
 	OPT("time-limit", OPTION_STRING, time_limit, "DURATION",
 	    "end the container so long from now, as 10m; never later than before"),
+	OPT("egress-allow", OPTION_STRING, egress_allow, "RULES",
+	    "leave the container only these of its egress rules, as pypi.org:443,10.2.0.0/16; empty = none"),
 	COMMAND_OPTION_UNUSED("kernel-memory", 0, "BYTES",
 			      "accepted; the kernel has no such limit any more"),
 	COMMAND_OPTION_UNUSED("kernel-memory-tcp", 0, "BYTES",
@@ -74,7 +76,7 @@ static int update(struct command_ctx *ctx, const char *id, const struct update_o
 {
 	struct spec_resources none = { 0 }, *res = &none;
 	_cleanup_free_ char *text = NULL;
-	uint64_t time_limit = 0;
+	struct container_update_options more = { .egress_allow = o->egress_allow };
 	size_t len = 0;
 	int r;
 
@@ -87,10 +89,10 @@ static int update(struct command_ctx *ctx, const char *id, const struct update_o
 	}
 	if (command_limits_merge(&o->limits, arena, res) < 0)
 		return error_oom(err);
-	if (o->time_limit && (parse_duration(o->time_limit, &time_limit) < 0 || time_limit == 0))
+	if (o->time_limit && (parse_duration(o->time_limit, &more.time_limit) < 0 || more.time_limit == 0))
 		return error_text(err, -EINVAL, "--time-limit %s: no duration; write it as 90s, 10m or 1h30m",
 				  o->time_limit);
-	r = container_update(ctx->env, id, res, time_limit, err);
+	r = container_update(ctx->env, id, res, &more, err);
 	if (r < 0 || (!o->l3_cache && !o->mem_bw))
 		return r;
 	return container_update_rdt(ctx->env, id, o->l3_cache, o->mem_bw, err);

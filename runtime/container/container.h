@@ -64,9 +64,13 @@ int container_kill(const struct container_env *env, const char *id, int sig, boo
 int container_delete(const struct container_env *env, const char *id, bool force, struct error *err);
 int container_pause(const struct container_env *env, const char *id, struct error *err);
 int container_resume(const struct container_env *env, const char *id, struct error *err);
-/* time_limit: ns from now on, 0 = leave; it can only become less. */
-int container_update(const struct container_env *env, const char *id, struct spec_resources *res, uint64_t time_limit,
-		     struct error *err);
+/* What only becomes less. */
+struct container_update_options {
+	uint64_t time_limit; /* ns from now on, 0 = leave */
+	const char *egress_allow; /* the rules that are left, as in the annotation; "" = none, NULL = leave */
+};
+int container_update(const struct container_env *env, const char *id, struct spec_resources *res,
+		     const struct container_update_options *opt, struct error *err);
 
 /* A container as it is now. */
 struct container_view {

@@ -71,7 +71,7 @@ int create_egress(struct create *c, struct error *err)
 	return r < 0 ? r : egress_deny(fd, shares_host_network(c) ? EGRESS_F_HOST_NETNS : 0, err);
 }
 
-static int copy_rule(const struct policy_rule *from, struct arena *arena, struct monitor_rule *to)
+int create_egress_rule(const struct policy_rule *from, struct arena *arena, struct monitor_rule *to)
 {
 	_cleanup_buf_ struct buf ports = BUF_NULL;
 	size_t i;
@@ -99,7 +99,7 @@ int create_egress_config(struct create *c, struct monitor_config *config, char *
 	if (!rules)
 		return error_oom(err);
 	for (i = 0; i < grant->n_egress; i++)
-		if (copy_rule(grant->egress[i], &c->guard.arena, &rules[i]) < 0)
+		if (create_egress_rule(grant->egress[i], &c->guard.arena, &rules[i]) < 0)
 			return error_oom(err);
 	config->egress.enabled = true;
 	config->egress.host_network = shares_host_network(c);

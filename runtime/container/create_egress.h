@@ -10,6 +10,8 @@
 int create_egress(struct create *c, struct error *err);
 /* The part of monitor.json; *ret_resolv_conf is malloc'ed and pointed to from config. */
 int create_egress_config(struct create *c, struct monitor_config *config, char **ret_resolv_conf, struct error *err);
+/* One rule of it, in the arena. 0 or -ENOMEM. */
+int create_egress_rule(const struct policy_rule *from, struct arena *arena, struct monitor_rule *to);
 /* create_resolv.c: the text that names the servers to ask, malloc'ed; NULL = nobody. */
 int create_resolv_conf(const struct create *c, bool host_network, char **ret, struct error *err);
 /*

@@ -14,6 +14,7 @@
 #include "container/later.h"
 #include "container/life.h"
 #include "container/lifecycle.h"
+#include "container/narrow.h"
 #include "container/proto.h"
 #include "container/start.h"
 #include "hooks/hooks.h"
@@ -211,8 +212,8 @@ static int shorten(const struct container_handle *h, uint64_t time_limit, struct
 	return supervise_tell(h->dir_fd, &msg, NULL, err);
 }
 
-int container_update(const struct container_env *env, const char *id, struct spec_resources *res, uint64_t time_limit,
-		     struct error *err)
+int container_update(const struct container_env *env, const char *id, struct spec_resources *res,
+		     const struct container_update_options *opt, struct error *err)
 {
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
 	_cleanup_guard_ struct guard guard = GUARD_NULL;
@@ -232,7 +233,9 @@ int container_update(const struct container_env *env, const char *id, struct spe
 	if (r == 0)
 		r = guard_narrow_resources(&guard, res, &guard.arena, &host, err);
 	if (r == 0)
-		r = shorten(&h, time_limit, err);
+		r = shorten(&h, opt->time_limit, err);
+	if (r == 0 && opt->egress_allow)
+		r = narrow_egress(&h, &guard, opt->egress_allow, err);
 	later_note(&guard, h.dir_fd, "update");
 	if (r < 0)
 		return r;

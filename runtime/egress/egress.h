@@ -151,6 +151,12 @@ int egress_status(int cgroup_fd, struct egress_status *ret, struct error *err);
 int egress_update(int cgroup_fd, const struct egress_rule *rules, size_t n, struct error *err);
 /* Judges all flows again, for a change of names: after the monitor has forgotten their addresses. */
 int egress_revoke(int cgroup_fd, struct error *err);
+/*
+ * After either: closes the TCP connections whose packets are refused since, so that they fail at once (ECONNABORTED)
+ * instead of by a time-out. netns_fd: the container's. *ret_cut: how many; none where the kernel cannot
+ * (CONFIG_INET_DIAG_DESTROY). Single-threaded callers only: enters the namespace for a moment.
+ */
+int egress_cut(int cgroup_fd, int netns_fd, size_t *ret_cut, struct error *err);
 
 /*
  * The proof: a child in the cgroup must be refused a datagram to an address that no rule can

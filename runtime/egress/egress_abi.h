@@ -35,6 +35,19 @@ struct egress_state {
 	__u64 denied, suppressed, lost;
 };
 
+enum egress_mark { EGRESS_MARK_NONE, EGRESS_MARK_ACTIVE, EGRESS_MARK_PASSIVE, EGRESS_MARK_APPROVED };
+enum egress_redirect { EGRESS_REDIRECT_NONE, EGRESS_REDIRECT_DNS, EGRESS_REDIRECT_PROXY };
+
+/* What the programs remember of a socket: struct socket in egress_kernel.h. */
+struct egress_socket {
+	__u8 wanted[16];
+	__u8 peer[16];
+	__u16 wanted_port, peer_port;
+	__u8 redirect, mark, proxy_v6, zero;
+	__u32 generation;
+	__u32 padding;
+};
+
 #define EGRESS_EVENTS_PER_SECOND 64
 #define EGRESS_RING_BYTES 16384 /* a power of two, whole pages */
 #define EGRESS_RING_SLOTS 4096

@@ -33,8 +33,13 @@ struct address {
 	__u64 hi, lo;
 };
 
-enum mark { MARK_NONE, MARK_ACTIVE, MARK_PASSIVE, MARK_APPROVED };
-enum redirect { REDIRECT_NONE, REDIRECT_DNS, REDIRECT_PROXY };
+#define MARK_NONE	EGRESS_MARK_NONE
+#define MARK_ACTIVE	EGRESS_MARK_ACTIVE
+#define MARK_PASSIVE	EGRESS_MARK_PASSIVE
+#define MARK_APPROVED	EGRESS_MARK_APPROVED
+#define REDIRECT_NONE	EGRESS_REDIRECT_NONE
+#define REDIRECT_DNS	EGRESS_REDIRECT_DNS
+#define REDIRECT_PROXY	EGRESS_REDIRECT_PROXY
 
 /* What is remembered of a socket. */
 struct socket {
@@ -44,6 +49,10 @@ struct socket {
 	__u8 redirect, mark, proxy_v6, zero;
 	__u32 generation;
 };
+_Static_assert(sizeof(struct socket) == sizeof(struct egress_socket) &&
+		       __builtin_offsetof(struct socket, mark) == __builtin_offsetof(struct egress_socket, mark) &&
+		       __builtin_offsetof(struct socket, generation) == __builtin_offsetof(struct egress_socket, generation),
+	       "what user space reads");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);

@@ -196,7 +196,7 @@ struct egress_names *egress_names_free(struct egress_names *n)
 	free(n->patterns);
 	free(n->sets);
 	free(n->unions);
-	free(n->leases);
+	egress_names_leases_done(n);
 	arena_done(&n->arena);
 	free(n);
 	return NULL;

@@ -131,8 +131,11 @@ void egress_names_open(struct egress_names *n, const struct dns_name *name, unsi
 /* Forgets what has ended; for addresses of several names, closes what only the ended one opened. */
 void egress_names_sweep(struct egress_names *n, uint64_t now);
 size_t egress_names_leases(const struct egress_names *n);
-/* Forgets all of them, and tells ops: these rules are in force no longer. */
-void egress_names_close(struct egress_names *n);
+/*
+ * Other rules: to, which is new, takes over from from what its own rules open as well, with what they
+ * open, and the rest is forgotten. from has no lease any more. Tells the ops of both.
+ */
+void egress_names_carry(struct egress_names *to, struct egress_names *from, uint64_t now);
 /* How many sets were shown so far; the indexes are below. */
 unsigned egress_names_sets(const struct egress_names *n);
 /* Whether an answer has opened that port there by now, as ops was told. For tests and `explain`. */

@@ -185,8 +185,8 @@ int egress_named_update(struct egress_named *n, const struct egress_named_config
 	r = make_names(n, config, &names, err);
 	if (r < 0)
 		return r;
-	egress_names_close(n->names);
 	n->first_set = first;
+	egress_names_carry(names, n->names, ev_now(CLOCK_BOOTTIME));
 	egress_resolver_set_names(n->resolver, names);
 	if (n->proxy)
 		egress_sni_set_names(n->proxy, names);

@@ -39,9 +39,9 @@ static inline void egress_named_freep(struct egress_named **n)
 #define _cleanup_egress_named_ _cleanup_(egress_named_freep)
 
 /*
- * Other rules. Addresses that names had opened are closed until they are asked for again; checked connections
- * for names that are not allowed any more end. For the others egress_revoke() follows, with privilege. On
- * failure all is as before; -E2BIG after some thousands of different port sets.
+ * Other rules. Addresses that names had opened stay open for what the new rules give those names; checked
+ * connections for names that are not allowed any more end. For the others egress_update() follows, with
+ * privilege. On failure all is as before; -E2BIG after some thousands of different port sets.
  */
 int egress_named_update(struct egress_named *n, const struct egress_named_config *config, struct error *err);
 

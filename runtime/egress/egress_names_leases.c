@@ -3,14 +3,51 @@
  * belong to several names; it is open for what they open together.
  */
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "egress/egress_names_private.h"
 
 #define NS_PER_S 1000000000ull
 
+/* NULL: no lease of it. */
+static struct lease_name *name_find(const struct egress_names *n, const struct dns_name *name)
+{
+	size_t i;
+
+	for (i = 0; i < n->n_leases; i++)
+		if (n->leases[i].name->len == name->len &&
+		    memcmp(n->leases[i].name->wire, name->wire, name->len) == 0)
+			return n->leases[i].name;
+	return NULL;
+}
+
+/* With a reference, which name_put() takes back; NULL: out of memory. */
+static struct lease_name *name_get(const struct egress_names *n, const struct dns_name *name)
+{
+	struct lease_name *found = name_find(n, name);
+
+	if (!found) {
+		found = malloc(sizeof(*found) + name->len);
+		if (!found)
+			return NULL;
+		found->leases = 0;
+		found->len = name->len;
+		memcpy(found->wire, name->wire, name->len);
+	}
+	found->leases++;
+	return found;
+}
+
+static void name_put(struct lease_name *name)
+{
+	if (--name->leases == 0)
+		free(name);
+}
+
 static void remove_at(struct egress_names *n, size_t i)
 {
+	name_put(n->leases[i].name);
 	n->leases[i] = n->leases[--n->n_leases];
 }
 
@@ -71,13 +108,13 @@ void egress_names_sweep(struct egress_names *n, uint64_t now)
 
 /* Of one name (or of all, without), the lease that was answered longest ago; none of the present
  * answer. */
-static bool evict(struct egress_names *n, const uint64_t *name, uint64_t now)
+static bool evict(struct egress_names *n, const struct lease_name *name, uint64_t now)
 {
 	size_t i, best = n->n_leases;
 	uint8_t address[16];
 
 	for (i = 0; i < n->n_leases; i++)
-		if ((!name || n->leases[i].name == *name) && n->leases[i].answered < now &&
+		if ((!name || n->leases[i].name == name) && n->leases[i].answered < now &&
 		    (best == n->n_leases || n->leases[i].answered < n->leases[best].answered))
 			best = i;
 	if (best == n->n_leases)
@@ -88,7 +125,7 @@ static bool evict(struct egress_names *n, const uint64_t *name, uint64_t now)
 	return true;
 }
 
-static size_t count_of(const struct egress_names *n, uint64_t name)
+static size_t count_of(const struct egress_names *n, const struct lease_name *name)
 {
 	size_t count = 0, i;
 
@@ -98,11 +135,11 @@ static size_t count_of(const struct egress_names *n, uint64_t name)
 }
 
 /* Room for one more lease of that name. */
-static bool make_room(struct egress_names *n, uint64_t name, size_t *count, uint64_t now,
-		      size_t *evicted)
+static bool make_room(struct egress_names *n, const struct lease_name *name, size_t *count,
+		      uint64_t now, size_t *evicted)
 {
 	if (*count >= EGRESS_LEASES_PER_NAME) {
-		if (!evict(n, &name, now))
+		if (!evict(n, name, now))
 			return false;
 		(*count)--;
 		(*evicted)++;
@@ -116,7 +153,7 @@ static bool make_room(struct egress_names *n, uint64_t name, size_t *count, uint
 }
 
 static struct name_lease *find_lease(struct egress_names *n, const uint8_t address[16],
-				     uint64_t name)
+				     const struct lease_name *name)
 {
 	size_t i;
 
@@ -146,10 +183,11 @@ static bool open_one(struct egress_names *n, const struct name_lease *lease, siz
 	}
 	if (!make_room(n, lease->name, count, lease->answered, &stats->evicted))
 		return false;
+	lease->name->leases++;
 	n->leases[n->n_leases++] = *lease;
 	n->next_end = MIN(n->next_end, lease->expires);
 	if (tell(n, lease->address) < 0) {
-		n->n_leases--;
+		remove_at(n, n->n_leases - 1);
 		return false;
 	}
 	(*count)++;
@@ -161,15 +199,19 @@ void egress_names_open(struct egress_names *n, const struct dns_name *name, unsi
 		       struct dns_address *addresses, size_t *n_addresses, uint64_t now,
 		       struct egress_lease_stats *ret)
 {
-	struct name_lease lease = { .name = names_hash(name->wire, name->len),
-				    .answered = now,
-				    .set = (uint16_t)set };
+	struct name_lease lease = { .answered = now, .set = (uint16_t)set };
 	size_t i, kept = 0, count;
 	uint32_t ttl;
 
 	assert(set < n->n_sets);
 	memset(ret, 0, sizeof(*ret));
 	egress_names_sweep(n, now);
+	lease.name = name_get(n, name);
+	if (!lease.name) {
+		ret->failed = *n_addresses;
+		*n_addresses = 0;
+		return;
+	}
 	count = count_of(n, lease.name);
 	for (i = 0; i < *n_addresses; i++) {
 		ttl = MAX(MIN(addresses[i].ttl, EGRESS_TTL_MAX), EGRESS_TTL_MIN) + EGRESS_TTL_GRACE;
@@ -180,18 +222,71 @@ void egress_names_open(struct egress_names *n, const struct dns_name *name, unsi
 		else
 			ret->failed++;
 	}
+	name_put(lease.name);
 	*n_addresses = kept;
 }
 
-void egress_names_close(struct egress_names *n)
+/* Whether the rules of n still open it, and then its set. */
+static bool is_permitted(struct egress_names *n, const struct name_lease *lease, unsigned *ret_set)
 {
-	uint8_t address[16];
+	struct dns_name name = { .len = lease->name->len };
 
-	while (n->n_leases > 0) {
-		memcpy(address, n->leases[0].address, 16);
-		remove_at(n, 0);
-		(void)tell(n, address);
+	memcpy(name.wire, lease->name->wire, name.len);
+	return egress_names_judge(n, lease->address) == EGRESS_ADDRESS_GOOD &&
+	       egress_names_match(n, &name, ret_set) == 0;
+}
+
+/* The name of a lease belongs to one list: the other gets its own. */
+static void carry_one(struct egress_names *to, const struct name_lease *from, unsigned set)
+{
+	struct dns_name name = { .len = from->name->len };
+	struct egress_lease_stats stats = { 0 };
+	struct name_lease lease = *from;
+	size_t count;
+
+	memcpy(name.wire, from->name->wire, name.len);
+	lease.name = name_get(to, &name);
+	if (!lease.name)
+		return;
+	lease.set = (uint16_t)set;
+	count = count_of(to, lease.name);
+	(void)open_one(to, &lease, &count, &stats);
+	name_put(lease.name);
+}
+
+static bool has_address(const struct egress_names *n, const uint8_t address[16])
+{
+	size_t i;
+
+	for (i = 0; i < n->n_leases; i++)
+		if (memcmp(n->leases[i].address, address, 16) == 0)
+			return true;
+	return false;
+}
+
+void egress_names_carry(struct egress_names *to, struct egress_names *from, uint64_t now)
+{
+	unsigned set;
+	size_t i;
+
+	assert(to->n_leases == 0);
+	for (i = 0; i < from->n_leases; i++)
+		if (from->leases[i].expires > now && is_permitted(to, &from->leases[i], &set))
+			carry_one(to, &from->leases[i], set);
+	while (from->n_leases > 0) {
+		if (!has_address(to, from->leases[0].address))
+			(void)from->ops.forget(from->ops.arg, from->leases[0].address);
+		remove_at(from, 0);
 	}
+	from->next_end = UINT64_MAX;
+}
+
+void egress_names_leases_done(struct egress_names *n)
+{
+	while (n->n_leases > 0)
+		remove_at(n, n->n_leases - 1);
+	free(n->leases);
+	n->leases = NULL;
 }
 
 size_t egress_names_leases(const struct egress_names *n)

@@ -17,10 +17,17 @@ struct name_pattern {
 	const uint8_t *wire;
 };
 
+/* A name that holds addresses open; one for all of its leases. */
+struct lease_name {
+	uint32_t leases;
+	uint8_t len;
+	uint8_t wire[];
+};
+
 /* A name holds an address open. */
 struct name_lease {
 	uint8_t address[16];
-	uint64_t name; /* hash */
+	struct lease_name *name;
 	uint64_t answered, expires;
 	uint16_t set;
 };
@@ -52,3 +59,5 @@ int names_set_union(struct egress_names *n, unsigned a, unsigned b, unsigned *re
 /* Doubles an array of elements of size when it is full. */
 int names_grow(void *array, size_t size, size_t used, size_t *room, size_t max);
 uint64_t names_hash(const uint8_t *wire, size_t len);
+/* Frees them; tells nobody. */
+void egress_names_leases_done(struct egress_names *n);

@@ -152,19 +152,15 @@ int monitor_config_write(int dir_fd, const struct monitor_config *c, struct erro
 	return r < 0 ? r : file_replace(dir_fd, STATE_MONITOR_FILE, text, strlen(text), 0600, 0, err);
 }
 
-int monitor_config_read(int dir_fd, struct monitor_config **ret, struct error *err)
+static int parse(const char *data, size_t len, struct monitor_config **ret, struct error *err)
 {
 	_cleanup_(arena_done) struct arena scratch = ARENA_NULL;
 	struct json_ctx ctx = { .name = STATE_MONITOR_FILE };
-	_cleanup_free_ char *data = NULL;
 	struct monitor_config *c;
 	struct json *root;
-	size_t len;
 	int r;
 
-	r = file_read_all(dir_fd, STATE_MONITOR_FILE, CONFIG_BYTES_MAX, &data, &len, err);
-	if (r == 0)
-		r = json_parse(STATE_MONITOR_FILE, data, len, 0, &scratch, &root, err);
+	r = json_parse(STATE_MONITOR_FILE, data, len, 0, &scratch, &root, err);
 	if (r < 0)
 		return r;
 	c = calloc(1, sizeof(*c));
@@ -178,6 +174,26 @@ int monitor_config_read(int dir_fd, struct monitor_config **ret, struct error *e
 	}
 	*ret = c;
 	return 0;
+}
+
+int monitor_config_read(int dir_fd, struct monitor_config **ret, struct error *err)
+{
+	_cleanup_free_ char *data = NULL;
+	size_t len;
+	int r;
+
+	r = file_read_all(dir_fd, STATE_MONITOR_FILE, CONFIG_BYTES_MAX, &data, &len, err);
+	return r < 0 ? r : parse(data, len, ret, err);
+}
+
+int monitor_config_read_fd(int fd, struct monitor_config **ret, struct error *err)
+{
+	_cleanup_free_ char *data = NULL;
+	size_t len;
+	int r;
+
+	r = fd_read_all(fd, CONFIG_BYTES_MAX, &data, &len);
+	return r < 0 ? error_set(err, r, "read %s", STATE_MONITOR_FILE) : parse(data, len, ret, err);
 }
 
 struct monitor_config *monitor_config_free(struct monitor_config *c)

@@ -49,4 +49,6 @@ struct monitor_config {
 
 int monitor_config_write(int dir_fd, const struct monitor_config *c, struct error *err);
 int monitor_config_read(int dir_fd, struct monitor_config **ret, struct error *err);
+/* The same from a descriptor, from its beginning. */
+int monitor_config_read_fd(int fd, struct monitor_config **ret, struct error *err);
 struct monitor_config *monitor_config_free(struct monitor_config *c);

@@ -16,6 +16,8 @@ struct egress_service {
 	struct egress *kernel;
 	struct egress_named *named;
 	struct egress_lists lists;
+	uint8_t (*hosts)[16]; /* the host's own addresses, from its network */
+	size_t n_hosts;
 };
 
 static void on_denial(void *arg, const struct egress_event *e)
@@ -49,6 +51,8 @@ static int egress_service_open(struct monitor *m, struct error *err)
 	if (!s)
 		return error_oom(err);
 	r = monitor_egress_lists(c, &s->arena, &s->lists, err);
+	if (r == 0)
+		r = egress_host_addresses(&s->hosts, &s->n_hosts, err);
 	if (r < 0)
 		return r;
 	opt.flags = c->egress.host_network ? EGRESS_F_HOST_NETNS : 0;
@@ -57,6 +61,19 @@ static int egress_service_open(struct monitor *m, struct error *err)
 	opt.n_rules = s->lists.n_ranges;
 	r = egress_open(m->cgroup_fd, &opt, &s->kernel, err);
 	return r < 0 ? r : egress_prove(m->cgroup_fd, opt.flags, err);
+}
+
+static struct egress_named_config named_config(struct monitor *m, const struct egress_lists *lists)
+{
+	return (struct egress_named_config){ .rules = lists->names,
+					     .n_rules = lists->n_names,
+					     .ranges = lists->ranges,
+					     .n_ranges = lists->n_ranges,
+					     .hosts = (const uint8_t(*)[16])m->egress->hosts,
+					     .n_hosts = m->egress->n_hosts,
+					     .name_event = on_name,
+					     .sni_event = on_sni,
+					     .arg = m };
 }
 
 /* Sockets belong to the network of the process that makes them: from here on it is the container's. */
@@ -71,11 +88,7 @@ static int egress_service_adopt(struct monitor *m, struct error *err)
 		return 0;
 	if (setns(m->netns_fd, CLONE_NEWNET) < 0)
 		return error_set(err, -errno, "egress: enter the container's network namespace");
-	config = (struct egress_named_config){ .rules = s->lists.names,	  .n_rules = s->lists.n_names,
-					       .ranges = s->lists.ranges, .n_ranges = s->lists.n_ranges,
-					       .hosts = s->lists.hosts,	  .n_hosts = s->lists.n_hosts,
-					       .name_event = on_name,	  .sni_event = on_sni,
-					       .arg = m };
+	config = named_config(m, &s->lists);
 	if (conf)
 		egress_servers_from_resolv_conf(conf, strlen(conf), &config.servers);
 	r = egress_named_new(&m->loop, s->kernel, &config, &s->named, err);
@@ -93,6 +106,45 @@ static int egress_service_run(struct monitor *m, struct error *err)
 	return s ? egress_watch(s->kernel, &m->loop, on_denial, m, err) : 0;
 }
 
+static int narrow(struct monitor *m, int fd, struct error *err)
+{
+	_cleanup_(arena_done) struct arena arena = ARENA_NULL;
+	struct egress_named_config config;
+	struct monitor_config *told;
+	struct egress_lists lists;
+	int r;
+
+	if (!m->egress)
+		return error_text(err, -EOPNOTSUPP, "egress: the container has no egress control");
+	r = monitor_config_read_fd(fd, &told, err);
+	if (r < 0)
+		return r;
+	r = monitor_egress_lists(told, &arena, &lists, err);
+	if (r == 0) {
+		config = named_config(m, &lists);
+		r = egress_named_update(m->egress->named, &config, err);
+	}
+	if (r == 0)
+		monitor_egress_log_rules(m, told);
+	(void)monitor_config_free(told);
+	return r;
+}
+
+/* The command has an answer in any case; what failed left the rules as they were. */
+static int egress_service_message(struct monitor *m, const struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err)
+{
+	struct link answer = { .fd = fds[1], .self = LINK_MONITOR, .peer = LINK_COMMAND };
+	struct error failed = ERROR_NULL, gone;
+
+	if (msg->type != LINK_EGRESS)
+		return 0;
+	if (narrow(m, fds[0], &failed) < 0)
+		link_send_error(&answer, LINK_ERROR, 0, &failed);
+	else
+		(void)link_send_type(&answer, LINK_OK, 0, &gone);
+	return 0;
+}
+
 static int egress_service_end(struct monitor *m, struct error *err)
 {
 	struct egress_service *s = m->egress;
@@ -107,5 +159,6 @@ const struct monitor_service monitor_egress = {
 	.open = egress_service_open,
 	.adopt = egress_service_adopt,
 	.run = egress_service_run,
+	.message = egress_service_message,
 	.end = egress_service_end,
 };

@@ -15,12 +15,12 @@ struct egress_lists {
 	size_t n_ranges;
 	const struct egress_name_rule *names;
 	size_t n_names;
-	const uint8_t (*hosts)[16]; /* the host's own addresses, from its network */
-	size_t n_hosts;
 };
 int monitor_egress_lists(const struct monitor_config *c, struct arena *arena, struct egress_lists *ret, struct error *err);
 
 /* monitor_egress_log.c: what happened, in the log's words. */
 void monitor_egress_log_denial(struct monitor *m, const struct egress_event *e);
 void monitor_egress_log_name(struct monitor *m, const struct egress_name_event *e);
+/* The rules from now on. */
+void monitor_egress_log_rules(struct monitor *m, const struct monitor_config *c);
 void monitor_egress_log_sni(struct monitor *m, const struct egress_sni_event *e);

@@ -9,6 +9,7 @@
 
 #include "monitor/monitor_audit.h"
 #include "monitor/monitor_egress.h"
+#include "util/str.h"
 
 static const char *address_text(const uint8_t a[16], char buf[INET6_ADDRSTRLEN])
 {
@@ -80,6 +81,24 @@ void monitor_egress_log_name(struct monitor *m, const struct egress_name_event *
 			.reason = e->reason ? e->reason : egress_name_event_text(e->kind),
 			.suppressed = e->suppressed,
 		});
+}
+
+void monitor_egress_log_rules(struct monitor *m, const struct monitor_config *c)
+{
+	struct audit_event event = { .type = AUDIT_OPERATION, .process = -1, .operation = { .name = "update" } };
+	const struct monitor_rule *rules = c->egress.rules.items;
+	_cleanup_buf_ struct buf detail = BUF_NULL;
+	struct error ignored = ERROR_NULL;
+	size_t i;
+
+	buf_adds(&detail, "egress: ");
+	for (i = 0; i < c->egress.rules.count && detail.len < AUDIT_TEXT_MAX; i++)
+		buf_addf(&detail, "%s%s%s%s", i ? ", " : "", rules[i].host ? rules[i].host : rules[i].cidr,
+			 rules[i].ports ? " " : "", rules[i].ports ? rules[i].ports : "");
+	if (i == 0)
+		buf_adds(&detail, "nothing");
+	event.operation.detail = buf_ok(&detail) ? detail.data : "egress";
+	(void)monitor_log(m, &event, &ignored);
 }
 
 void monitor_egress_log_sni(struct monitor *m, const struct egress_sni_event *e)

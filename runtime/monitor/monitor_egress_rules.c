@@ -78,26 +78,6 @@ static int add_range(const struct monitor_rule *r, const struct egress_name_rang
 	return read_cidr(r->cidr, r->scope, rule, err);
 }
 
-static int add_hosts(struct arena *arena, struct egress_lists *ret, struct error *err)
-{
-	_cleanup_free_ uint8_t(*hosts)[16] = NULL;
-	uint8_t(*copy)[16];
-	size_t n;
-	int r;
-
-	r = egress_host_addresses(&hosts, &n, err);
-	if (r < 0)
-		return r;
-	copy = arena_calloc(arena, n + 1, sizeof(*copy));
-	if (!copy)
-		return error_oom(err);
-	if (n > 0)
-		memcpy(copy, hosts, n * sizeof(*copy));
-	ret->hosts = (const uint8_t(*)[16])copy;
-	ret->n_hosts = n;
-	return 0;
-}
-
 /* A word that is not known would be a check that is not made. */
 static int read_verify(const char *text, enum egress_verify *ret, struct error *err)
 {
@@ -142,5 +122,5 @@ int monitor_egress_lists(const struct monitor_config *c, struct arena *arena, st
 									   .n_ports = n_ports };
 		}
 	}
-	return r < 0 ? r : add_hosts(arena, ret, err);
+	return r;
 }

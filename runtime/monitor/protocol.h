@@ -3,8 +3,9 @@
  * message at a time:
  *
  *   creator ── socket pair ──► supervisor      SETUP, CONTAINER, COMMIT; answers READY, OK
- *   any command ── control.sock ──► supervisor START, EXEC, PROCESS, PAUSE, RESUME, UPDATE, STATUS
- *   supervisor ◄── socket pair ──► monitor     ADOPT, STREAMS, DRAIN, EXITED, END; READY, DRAINED, FAILED
+ *   any command ── control.sock ──► supervisor START, EXEC, PROCESS, PAUSE, RESUME, UPDATE, EGRESS, STATUS
+ *   supervisor ◄── socket pair ──► monitor     ADOPT, STREAMS, DRAIN, EXITED, EGRESS, END; READY, DRAINED, FAILED
+ *   monitor ── socket of an EGRESS ──► command OK, ERROR: the one answer that is not passed on
  *
  * A table says who may send what, how often and with how many descriptors. Anything
  * else, and every end of file before its time, is the other side's death.
@@ -41,6 +42,7 @@ enum link_type {
 	LINK_PAUSE,
 	LINK_RESUME,
 	LINK_UPDATE, /* limit_ns: a new time limit for the container, which can only be shorter */
+	LINK_EGRESS, /* fds: monitor.json with narrower rules, and a socket for the monitor's answer */
 	LINK_STATUS,
 	LINK_STREAMS, /* number, streams: relay them; fds as the flags say */
 	LINK_ADOPT, /* pid, fd: network namespace */

@@ -207,28 +207,61 @@ int supervise_ask(struct link *l, struct link_msg *msg, const int *fds, size_t n
 	return r < 0 ? r : link_expect(l, msg->type == LINK_STATUS ? LINK_STATUS : LINK_OK, WHO, ret, ret_fds, err);
 }
 
-int supervise_tell(int dir_fd, struct link_msg *msg, struct link_msg *ret, struct error *err)
+/* Its answer waits for nobody but itself; a kill does not wait for a supervisor that is stuck. */
+static int limit_wait(int fd, const char *who, struct error *err)
 {
 	const struct timeval limit = { .tv_sec = TELL_TIMEOUT_S };
+
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
+		return error_set(err, -errno, "limit the wait for %s", who);
+	return 0;
+}
+
+static int tell(int dir_fd, struct link_msg *msg, const int *fds, size_t n_fds, struct link_msg *ret, struct error *err)
+{
+	int got[LINK_FDS_MAX], r;
 	struct link l = LINK_NULL;
 	struct link_msg answer;
-	int fds[LINK_FDS_MAX];
-	int r;
 
 	r = supervise_open(dir_fd, &l, err);
 	if (r < 0)
 		return r;
-	/* Its answer waits for nobody but itself; a kill does not wait for a supervisor that is stuck. */
-	if (setsockopt(l.fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) < 0 ||
-	    setsockopt(l.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0) {
-		r = error_set(err, -errno, "limit the wait for %s", WHO);
-		supervise_close(&l);
+	r = limit_wait(l.fd, WHO, err);
+	if (r == 0)
+		r = supervise_ask(&l, msg, fds, n_fds, ret ? ret : &answer, got, err);
+	if (r == 0)
+		link_close_fds(got);
+	supervise_close(&l);
+	return r;
+}
+
+int supervise_tell(int dir_fd, struct link_msg *msg, struct link_msg *ret, struct error *err)
+{
+	return tell(dir_fd, msg, NULL, 0, ret, err);
+}
+
+int supervise_egress(int dir_fd, int fd, struct error *err)
+{
+	struct link_msg msg = { .type = LINK_EGRESS }, answer;
+	_cleanup_close_ int ours = -EBADF, theirs = -EBADF;
+	struct link l = { .self = LINK_COMMAND, .peer = LINK_MONITOR };
+	int fds[LINK_FDS_MAX], pair[2], r;
+
+	r = link_pair(pair, err);
+	if (r < 0)
 		return r;
-	}
-	r = supervise_ask(&l, msg, NULL, 0, ret ? ret : &answer, fds, err);
+	l.fd = ours = pair[0];
+	theirs = pair[1];
+	r = limit_wait(ours, "the monitor", err);
+	if (r == 0)
+		r = tell(dir_fd, &msg, (const int[]){ fd, theirs }, 2, NULL, err);
+	/* Then its end of the pair is the only one. */
+	(void)close(take_fd(&theirs));
+	if (r == 0)
+		r = link_expect(&l, LINK_OK, "the monitor", &answer, fds, err);
 	if (r == 0)
 		link_close_fds(fds);
-	supervise_close(&l);
 	return r;
 }
 

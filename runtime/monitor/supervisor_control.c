@@ -134,6 +134,14 @@ static int on_update(struct sup_client *c, const struct link_msg *msg, struct er
 	return r < 0 ? r : ok(c, 0, 0, -EBADF, err);
 }
 
+/* For the monitor, which answers over the socket in it. */
+static int on_egress(struct sup_client *c, struct link_msg *msg, const int *fds, struct error *err)
+{
+	int r = sup_monitor_send(c->sup, msg, fds, 2, err);
+
+	return r < 0 ? r : ok(c, 0, 0, -EBADF, err);
+}
+
 static int on_describe(struct sup_client *c, struct link_msg *msg, struct error *err)
 {
 	if (!c->process || c->process->number != msg->number || msg->length > sizeof(msg->text))
@@ -191,6 +199,8 @@ static int dispatch(struct sup_client *c, struct link_msg *msg, int fds[LINK_FDS
 		return on_pause(c, msg->type == LINK_PAUSE, err);
 	case LINK_UPDATE:
 		return on_update(c, msg, err);
+	case LINK_EGRESS:
+		return on_egress(c, msg, fds, err);
 	case LINK_STATUS:
 		return on_status(c, err);
 	case LINK_NOTE:

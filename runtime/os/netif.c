@@ -53,27 +53,6 @@ int net_loopback_up(struct error *err)
 	return 0;
 }
 
-/* rtnetlink socket in another network namespace; host_sock leads back. */
-static int netlink_open_in(int netns_fd, int host_sock, int *ret_sock, struct error *err)
-{
-	_cleanup_close_ int own = -EBADF;
-	_cleanup_close_ int sock = -EBADF;
-	int r;
-
-	own = ioctl(host_sock, SIOCGSKNS);
-	if (own < 0)
-		return error_set(err, -errno, "open the own network namespace");
-	if (setns(netns_fd, CLONE_NEWNET) < 0)
-		return error_set(err, -errno, "enter the container's network namespace");
-	r = netlink_open(&sock, err);
-	if (setns(own, CLONE_NEWNET) < 0)
-		return error_set(err, -errno, "return to the own network namespace");
-	if (r < 0)
-		return r;
-	*ret_sock = take_fd(&sock);
-	return 0;
-}
-
 static int link_index_fn(void *arg, const struct nlmsghdr *msg)
 {
 	const struct ifinfomsg *info = NLMSG_DATA(msg);
@@ -282,7 +261,7 @@ int net_device_move(const char *host_name, const char *name, int netns_fd, struc
 	r = name_check(name, err);
 	if (r < 0)
 		return r;
-	r = netlink_open(&host, err);
+	r = netlink_open(NETLINK_ROUTE, &host, err);
 	if (r < 0)
 		return r;
 	r = link_index(host, host_name, &index);
@@ -291,7 +270,7 @@ int net_device_move(const char *host_name, const char *name, int netns_fd, struc
 	r = addresses_read(host, index, &all);
 	if (r < 0)
 		return error_set(err, r, "read the addresses of network device %s", host_name);
-	r = netlink_open_in(netns_fd, host, &inside, err);
+	r = netlink_open_in(netns_fd, NETLINK_ROUTE, &inside, err);
 	if (r < 0)
 		return r;
 	r = name_choose(inside, name, final, err);

@@ -4,27 +4,52 @@
 #include "os/netlink.h"
 
 #include <assert.h>
+#include <linux/sockios.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #define NETLINK_ANSWER_MAX 32768
 
-int netlink_open(int *ret_sock, struct error *err)
+int netlink_open(int protocol, int *ret_sock, struct error *err)
 {
 	const struct sockaddr_nl addr = { .nl_family = AF_NETLINK };
 	_cleanup_close_ int sock = -EBADF;
 	int one = 1;
 
-	sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
 	if (sock < 0)
-		return error_set(err, -errno, "open rtnetlink socket");
+		return error_set(err, -errno, "open netlink socket");
 	if (bind(sock, (const struct sockaddr *)&addr, sizeof(addr)) < 0)
-		return error_set(err, -errno, "bind rtnetlink socket");
+		return error_set(err, -errno, "bind netlink socket");
 	/* Dumps honour the filter in the request only with this (Linux 4.20). */
 	(void)setsockopt(sock, SOL_NETLINK, NETLINK_GET_STRICT_CHK, &one, sizeof(one));
 	/* The answer to a failed request need not carry the request. */
 	(void)setsockopt(sock, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
+	*ret_sock = take_fd(&sock);
+	return 0;
+}
+
+int netlink_open_in(int netns_fd, int protocol, int *ret_sock, struct error *err)
+{
+	_cleanup_close_ int home = -EBADF, own = -EBADF, sock = -EBADF;
+	int r;
+
+	r = netlink_open(protocol, &home, err);
+	if (r < 0)
+		return r;
+	own = ioctl(home, SIOCGSKNS);
+	if (own < 0)
+		return error_set(err, -errno, "open the own network namespace");
+	if (setns(netns_fd, CLONE_NEWNET) < 0)
+		return error_set(err, -errno, "enter the container's network namespace");
+	r = netlink_open(protocol, &sock, err);
+	if (setns(own, CLONE_NEWNET) < 0)
+		return error_set(err, -errno, "return to the own network namespace");
+	if (r < 0)
+		return r;
 	*ret_sock = take_fd(&sock);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * The few rtnetlink exchanges that network devices need: one request with its
- * acknowledgement, one dump. Internal to os/netif.c.
+ * The few netlink exchanges that network devices and sockets need: one request with its
+ * acknowledgement, one dump.
  */
 #pragma once
 
@@ -20,8 +20,10 @@ struct netlink_request {
 	};
 };
 
-/* rtnetlink socket in the current network namespace. */
-int netlink_open(int *ret_sock, struct error *err);
+/* protocol: NETLINK_ROUTE, NETLINK_SOCK_DIAG; in the current network namespace. */
+int netlink_open(int protocol, int *ret_sock, struct error *err);
+/* The same in another namespace. Of a single-threaded process with the rights to enter it; it is back afterwards. */
+int netlink_open_in(int netns_fd, int protocol, int *ret_sock, struct error *err);
 /* Starts a request with its fixed part. */
 void netlink_init(struct netlink_request *req, uint16_t type, uint16_t flags, const void *body,
 		  size_t len);

@@ -302,6 +302,16 @@ int policy_apply_resources(struct spec_resources *res, struct arena *arena,
 			   const struct policy_profile *profile, const struct policy_facts *facts,
 			   struct policy_verdict *ret, struct error *err);
 
+/*
+ * Other egress rules for a container that has those of now: text as the annotation
+ * org.agentrun.egress.allow, each entry covered by one of now; "" = nothing. They are in ret->grant. 0, -EINVAL, or -EPERM
+ * with the entry that is more than there is.
+ */
+int policy_narrow_egress(const struct policy_profile *profile, const struct policy_rule *now, size_t n_now,
+			 const char *text, struct policy_verdict *ret, struct error *err);
+/* A host or a cidr, without ports: what a rule of one of them has before anything else is set. 0, -EINVAL, -ENOMEM. */
+int policy_rule_read(const char *text, struct arena *arena, struct policy_rule *ret);
+
 /* A document with that one profile, nothing inherited; malloc'ed, stable. */
 int policy_show(const struct policy_profile *profile, char **ret, struct error *err);
 /* "MEMBER = VALUE (FILE: PATH, offset N)" for each member; malloc'ed. */

@@ -338,7 +338,7 @@ uint8_t policy_rules_scope(const struct policy_rule *rules, size_t n, const stru
 		longest = 0;
 		for (i = 0; i < n; i++)
 			if (rule_covers(&rules[i], q, q->n_ports ? q->ports[k] : 0))
-				longest = MAX(longest, rules[i].prefix);
+				longest = MAX(longest, rules[i].scope);
 		scope = MIN(scope, longest);
 	}
 	return scope;

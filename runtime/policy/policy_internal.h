@@ -84,7 +84,7 @@ int policy_rule_from_text(const char *text, struct arena *arena, struct policy_r
 /* Whether everything that q opens is opened by the rules. */
 bool policy_rules_cover(const struct policy_rule *rules, size_t n, const struct policy_rule *q);
 /*
- * The prefix that stands in the policy file for what q asks: of the rules that cover a port of
+ * The scope of what q asks, which for rules of the file is their prefix: of the rules that cover a port of
  * it the longest, of its ports the shortest; so no port gets more than one rule gives it. 0 when
  * a port is not covered, and for hosts.
  */
@@ -93,6 +93,10 @@ uint8_t policy_rules_scope(const struct policy_rule *rules, size_t n, const stru
 uint64_t policy_rules_verify(const struct policy_rule *rules, size_t n, const struct policy_rule *q);
 /* "sni", "address"; NULL for POLICY_VERIFY_AUTO. */
 const char *policy_verify_name(uint64_t verify);
+
+/* policy_request.c: the rules of an annotation's text, or of an option's; key stands in messages. */
+int policy_request_egress(const char *key, const char *text, struct arena *arena,
+			  struct policy_request *req, struct error *err);
 
 /* policy_resolve.c */
 int policy_check_profiles(const struct policy *p, struct error *err);

@@ -14,9 +14,15 @@
 typedef int (*read_fn)(const char *key, const char *text, struct arena *arena,
 		       struct policy_request *req, struct error *err);
 
+/* Options name themselves. */
+static const char *kind_of(const char *key)
+{
+	return str_after(key, PREFIX) ? "annotation " : "";
+}
+
 static int bad(const char *key, const char *text, const char *what, struct error *err)
 {
-	return error_text(err, -EINVAL, "policy: annotation %s: \"%.100s\" %s", key, text, what);
+	return error_text(err, -EINVAL, "policy: %s%s: \"%.100s\" %s", kind_of(key), key, text, what);
 }
 
 static int read_bytes(const char *key, const char *text, struct opt_u64 *ret, struct error *err)
@@ -74,8 +80,8 @@ static int split(const char *key, const char *text, struct arena *arena, struct 
 	for (s = text; *(s += strspn(s, between)); s += strcspn(s, between))
 		n++;
 	if (n > ENTRIES_MAX)
-		return error_text(err, -E2BIG, "policy: annotation %s: more than %d entries", key,
-				  ENTRIES_MAX);
+		return error_text(err, -E2BIG, "policy: %s%s: more than %d entries",
+				  kind_of(key), key, ENTRIES_MAX);
 	ret->items = arena_calloc(arena, n + 1, sizeof(*ret->items));
 	if (!ret->items)
 		return error_oom(err);
@@ -118,8 +124,8 @@ static int read_session_keep(const char *key, const char *text, struct arena *ar
 	return parse_bool(text, &req->session_keep.value) == 0 ? 0 : bad(key, text, "is neither true nor false", err);
 }
 
-static int read_egress(const char *key, const char *text, struct arena *arena,
-		       struct policy_request *req, struct error *err)
+int policy_request_egress(const char *key, const char *text, struct arena *arena,
+			  struct policy_request *req, struct error *err)
 {
 	struct strv entries = { 0 };
 	const char *why;
@@ -151,7 +157,7 @@ static const struct {
 	read_fn fn; /* NULL: read by policy_select() */
 } keys[] = {
 	{ PREFIX "profile", NULL },
-	{ PREFIX "egress.allow", read_egress },
+	{ PREFIX "egress.allow", policy_request_egress },
 	{ PREFIX "time.container", read_time_container },
 	{ PREFIX "time.exec", read_time_exec },
 	{ PREFIX "memory", read_memory },

@@ -3,10 +3,9 @@
 # shellcheck shell=bash
 
 load helpers.bash
+load helpers/outside.bash
 
-# Addresses that look public, so that the floor of private ranges does not decide.
 readonly REFUSED='connect: Operation not permitted'
-readonly HERE=93.184.216.2 ALLOWED=93.184.216.10 OTHER=93.184.216.11 SERVER=93.184.216.53 PRIVATE=10.77.0.10
 
 setup_file() {
 	export SUITE_POLICY=1
@@ -15,20 +14,7 @@ setup_file() {
 	if [ -e /etc/agentrun/policy.json ]; then
 		skip "this host has a policy of its own"
 	fi
-	export WORLD=w$$ INSIDE=i$$
-	ip netns add "$WORLD"
-	ip netns add "$INSIDE"
-	ip -n "$WORLD" link set lo up
-	ip -n "$WORLD" link add name v0 type veth peer name eth0 netns "$INSIDE"
-	for address in 1 10 11 53; do
-		ip -n "$WORLD" address add "93.184.216.$address/24" dev v0
-	done
-	ip -n "$WORLD" address add "$PRIVATE/32" dev v0
-	ip -n "$WORLD" link set v0 up
-	ip -n "$INSIDE" address add "$HERE/24" dev eth0
-	ip -n "$INSIDE" link set eth0 up
-	ip -n "$INSIDE" link set lo up
-	ip -n "$INSIDE" route add default via 93.184.216.1
+	outside_make
 	mkdir "$BATS_FILE_TMPDIR/www"
 	echo outside >"$BATS_FILE_TMPDIR/www/index.html"
 	for port in 80 8080; do
@@ -47,32 +33,16 @@ net_client() {
 	echo "${NET_CLIENT:-$(dirname "$AGENTRUN")/tests/integration/helpers/net-client}"
 }
 
-# world_daemon NAME COMMAND...: in the outside world, until the end of the file.
-world_daemon() {
-	local name=$1
-	shift
-	ip netns exec "$WORLD" "$@" >"$BATS_FILE_TMPDIR/$name.out" 2>"$BATS_FILE_TMPDIR/$name.err" 3>&- &
-	echo $! >>"$BATS_FILE_TMPDIR/pids"
-}
-
 teardown_file() {
-	while read -r pid; do
-		kill "$pid" 2>/dev/null || true
-	done <"$BATS_FILE_TMPDIR/pids"
-	ip netns del "$WORLD" 2>/dev/null || true
-	ip netns del "$INSIDE" 2>/dev/null || true
+	outside_end
 	suite_teardown_file
 }
 
 setup() {
 	suite_setup
 	umask 022
-	edit --arg net "/run/netns/$INSIDE" '(.linux.namespaces[] | select(.type == "network")) += {path: $net}'
-	mkdir -p "$ROOTFS/etc"
+	give_network
 	cp "$(net_client)" "$ROOTFS/bin/net-client"
-	# as an engine gives it
-	echo "nameserver $SERVER" >"$T/resolv.conf"
-	add_mount "{\"destination\": \"/etc/resolv.conf\", \"type\": \"bind\", \"source\": \"$T/resolv.conf\", \"options\": [\"bind\", \"ro\"]}"
 }
 
 # image_resolv_conf TEXT: no mount, a file of the image instead.
@@ -100,14 +70,6 @@ teardown() {
 	suite_teardown
 }
 
-# allow RULE...: the policy's egress.allow.
-allow() {
-	POLICY=$T/policy.json
-	printf '{"version": 1, "profiles": {"default": {"egress": {"allow": [%s]}}}}\n' "$(IFS=, && echo "$*")" >"$POLICY"
-	chmod 600 "$POLICY"
-	AGENTRUN_FLAGS="--policy $POLICY"
-}
-
 # inside SCRIPT: its output and exit code, from within a container.
 inside() {
 	sh_args "$1"
@@ -117,10 +79,6 @@ inside() {
 # asked NAME: whether the name server outside was asked for it since the start of the test.
 asked() {
 	grep -q "^$1 " "$BATS_FILE_TMPDIR/dns.err"
-}
-
-log_has() {
-	grep -h "$1" /var/log/agentrun/*-"$(log_root)".jsonl | grep -q "$2"
 }
 
 @test "nothing leaves by default, and the refusal comes at once" {

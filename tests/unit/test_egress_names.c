@@ -448,9 +448,46 @@ static void test_leases(void)
 	(void)open_some("good.test", 1, 3, 60, 100000 * S, &stats);
 	(void)open_some("x.wild.test", 2, 3, 60, 100000 * S, &stats);
 	is_int(n_table, 4, "addresses of two names");
-	egress_names_close(names);
-	is_int(n_table, 0, "all are closed");
-	is_int(egress_names_leases(names), 0, "and forgotten");
+}
+
+/* Other rules: what they open as well goes on, with what they open. */
+static void test_carry(void)
+{
+	static const struct egress_name_rule fewer[] = {
+		{ .host = "good.test", .ports = ssh, .n_ports = 1 },
+		{ .host = "b.wild.test", .ports = https, .n_ports = 1 },
+	};
+	const struct egress_name_net host = { .address = { [10] = 0xff, 0xff, 198, 51, 0, 3 }, .prefix = 128 };
+	const struct egress_names_config config = { .rules = rules, .n_rules = ELEMENTSOF(rules) };
+	const struct egress_names_config then = { .rules = fewer,
+						  .n_rules = 2,
+						  .never = &host,
+						  .n_never = 1,
+						  .ops = { .allow = table_allow, .forget = table_forget, .arg = &names } };
+	struct egress_lease_stats stats;
+	struct egress_names *old;
+	struct error err = ERROR_NULL;
+
+	new_names(&config);
+	(void)open_some("good.test", 1, 3, 60, 100 * S, &stats);
+	(void)open_some("x.wild.test", 3, 2, 60, 100 * S, &stats);
+	(void)open_some("b.wild.test", 6, 1, 60, 100 * S, &stats);
+	(void)open_some("every.test", 7, 1, 60, 100 * S, &stats);
+	(void)open_some("plain.test", 8, 1, 3600, 100 * S, &stats);
+	is_int(n_table, 7, "addresses of five names, one of two of them");
+	old = names;
+	is_int(egress_names_new(&then, &names, &err), 0, err.text);
+	egress_names_carry(names, old, 120 * S);
+	is_int(egress_names_leases(old), 0, "the old rules have none");
+	is_int(egress_names_leases(names), 3, "the new ones have what they open");
+	is_int(n_table, 3, "and so has the kernel");
+	ok(is_open("198.51.0.1", 22, 121 * S) && is_open("198.51.0.2", 22, 121 * S), "an allowed name's addresses");
+	ok(!is_open("198.51.0.1", 80, 121 * S), "not with a port that it lost");
+	ok(!is_open("198.51.0.3", 22, 121 * S), "not an address of the host");
+	ok(is_open("198.51.0.6", 443, 121 * S), "a name that a wildcard had opened");
+	ok(!is_open("198.51.0.4", 443, 121 * S) && !is_open("198.51.0.7", 443, 121 * S), "nothing else");
+	ok(!is_open("198.51.0.1", 22, 191 * S), "and no longer than before");
+	egress_names_free(old);
 }
 
 static void test_bucket(void)
@@ -479,6 +516,7 @@ int main(void)
 	test_many();
 	test_addresses();
 	test_leases();
+	test_carry();
 	test_bucket();
 	names = egress_names_free(names);
 	return TAP_END();

@@ -1,0 +1,65 @@
+"""Differences from both peers that are meant, each with its reason."""
+
+import re
+
+
+def without(pattern):
+    """Ours equals a peer's value once what the pattern matches is taken out of both."""
+    def condition(values, config):
+        ours = re.sub(pattern, "", values["agentrun"])
+        return ours in [re.sub(pattern, "", values[name]) for name in ("runc", "crun")]
+    return condition
+
+
+def masked(values, config):
+    return "nr_inodes=1" in values["agentrun"]
+
+
+def has_masked(values, config):
+    return bool(config["linux"].get("maskedPaths"))
+
+
+def relative_paths(values, config):
+    return any(not p.startswith("/") for p in config["linux"].get("maskedPaths", []) + config["linux"].get("readonlyPaths", []))
+
+
+def no_processes(values, config):
+    return config["linux"]["resources"].get("pids", {}).get("limit") == 0
+
+
+def failing_poststart(values, config):
+    return any("exit 1" in hook["args"][2] for hook in config.get("hooks", {}).get("poststart", []))
+
+
+def in_userns(values, config):
+    return "uidMappings" in config["linux"]
+
+
+VERDICT = r"create: fails|start: fails|run: exit code|exec: exit code|init: exit|delete: fails|stopped: state|sections"
+
+# (field, condition or None, reason): the first row whose pattern matches the whole field and whose condition holds.
+ROWS = [
+    (r"mount /sys/fs/cgroup", lambda values, config: all(" private tmpfs " in v for v in values.values()),
+     "the tmpfs above the v1 hierarchies: each has its own source, size and mode, and ours is read-only where that was asked"),
+    (VERDICT, lambda values, config: config["process"]["cwd"] == "/dangling",
+     "a working folder behind a dangling link is made inside the root, as in runc since 1.4"),
+    (r"mount .*", masked, "a masked folder is covered by a tmpfs that takes one inode and is nosuid, nodev, noexec"),
+    (r"paths: .*", has_masked, "the folder that covers a masked one has mode 0755"),
+    (r"mount .*", without(r",mode=\d+"), "a tmpfs without a mode gets that of its mount point as an option, the peers change it afterwards"),
+    (r"mount .*", without(r"(?<= )r[ow](?=,|$)"), "a read-only mount of sysfs or proc leaves the superblock alone, as crun"),
+    (VERDICT, relative_paths, "the specification wants absolute paths"),
+    (r".*", no_processes, "a limit of 0 processes means one, as in the specification since 1.2.1 and in runc since 1.4"),
+    (r".*", failing_poststart, "a failing poststart hook fails the start, as in newer peers"),
+    (r"nodes: .*", in_userns, "in a user namespace the default devices belong to its root"),
+    (r"descriptors", None, "the container has the caller's descriptors as they are, as with crun; runc run copies through pipes"),
+    (r"left: /rootfs/.*", without(r"100(755|700|644)"), "a file that is made as a mount point has mode 0644"),
+    (r"run: exit code", lambda values, config: values["agentrun"] == "255" and "/bin/broken" in config["process"]["args"],
+     "a program that cannot be executed after the start gives 255, as in runc since 1.2"),
+]
+
+
+def reason(field, values, config):
+    for pattern, condition, why in ROWS:
+        if re.fullmatch(pattern, field) and (condition is None or condition(values, config)):
+            return why
+    return None

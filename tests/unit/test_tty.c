@@ -233,6 +233,8 @@ static void test_proxy_terminal(void)
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
+		/* A shell cannot trap what it was born ignoring, as below nohup(1). */
+		(void)signal(SIGHUP, SIG_DFL);
 		setsid();
 		if (tty_attach(user, &err) < 0)
 			_exit(96);

@@ -151,6 +151,18 @@ static int save(const struct snap *s, const struct snap_parts *parts, uint64_t *
 	return r;
 }
 
+/* After a crash of the host the rest is taken from the layer: it must be on the disk before the journal says so. */
+static int settle_layer(const struct snap *s, const struct snap_view *v, struct error *err)
+{
+	_cleanup_close_ int top_fd = openat(v->mount_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int image_fd = openat(s->dir_fd, SNAP_IMAGE_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	/* The second where the first makes no barriers. */
+	if (top_fd < 0 || image_fd < 0 || syncfs(top_fd) < 0 || fsync(image_fd) < 0)
+		return error_set(err, -errno, "write the session to its image");
+	return 0;
+}
+
 static int do_commit(const struct snap *s, const struct snap_commit_options *opt, const struct snap_parts *parts,
 		     struct snap_report *report, struct error *err)
 {
@@ -165,6 +177,8 @@ static int do_commit(const struct snap *s, const struct snap_commit_options *opt
 		files += parts->items[i].paths.n;
 		r = make_opaque(&parts->items[i], err);
 	}
+	if (r == 0)
+		r = settle_layer(s, &parts->items[0].view, err);
 	if (r == 0)
 		r = save(s, parts, &j.number, err);
 	if (r == 0 && opt->log) {

@@ -30,18 +30,18 @@ int snap_image_caps(uint64_t *size, uint64_t *inodes, struct error *err)
 }
 
 /*
- * Features by name, not by the host's mke2fs.conf; a journal, so that a crash costs nothing but what
- * was not yet written; tables that are holes until they are used.
+ * Features by name, not by the host's mke2fs.conf; tables that are holes until they are used. A journal, so that a
+ * crash of the host costs nothing but what was not yet written; what ends with its container starts and ends quicker without.
  */
-static int run_mkfs(int top_fd, const char *name, uint64_t size, uint64_t inodes, struct error *err)
+static int run_mkfs(int top_fd, const char *name, uint64_t size, uint64_t inodes, bool lasting, struct error *err)
 {
 	static const char *const places[] = { "/usr/sbin/mke2fs", "/sbin/mke2fs" };
 	char path[160], inode_text[24], size_text[24];
-	char *argv[] = { "mke2fs", "-q", "-F", "-t", "ext4", "-b", "4096", "-I", "256", "-m", "0", "-J", "size=4", "-O",
-			 "none,has_journal,ext_attr,dir_index,filetype,extent,flex_bg,large_file,huge_file,dir_nlink,"
+	char *argv[] = { "mke2fs", "-q", "-F", "-t", "ext4", "-b", "4096", "-I", "256", "-m", "0", "-O",
+			 "none,ext_attr,dir_index,filetype,extent,flex_bg,large_file,huge_file,dir_nlink,"
 			 "extra_isize,metadata_csum,64bit,sparse_super2",
 			 "-E", "num_backup_sb=0,packed_meta_blocks=1,lazy_itable_init=1,lazy_journal_init=1,nodiscard,root_owner=0:0",
-			 "-N", inode_text, path, size_text, NULL };
+			 "-N", inode_text, path, size_text, lasting ? "-J" : NULL, "size=4", NULL };
 	char *envp[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "MKE2FS_CONFIG=/dev/null", NULL };
 	struct spawn s = { .argv = argv, .envp = envp, .cwd = "/", .timeout_ms = MKFS_TIMEOUT_MS, .output_max = 512 };
 	_cleanup_free_ char *out = NULL, *why = NULL;
@@ -62,17 +62,18 @@ static int run_mkfs(int top_fd, const char *name, uint64_t size, uint64_t inodes
 }
 
 /* Its name says its caps; whoever comes second finds it, and two at once make equal ones. */
-static int template_open(int top_fd, uint64_t size, uint64_t inodes, int *ret_fd, struct error *err)
+static int template_open(int top_fd, uint64_t size, uint64_t inodes, bool lasting, int *ret_fd, struct error *err)
 {
 	char name[64], temp[80];
 	struct stat st;
 	int fd, r;
 
-	(void)snprintf(name, sizeof(name), SNAP_TEMPLATE_PREFIX "%llu-%llu", (unsigned long long)size, (unsigned long long)inodes);
+	(void)snprintf(name, sizeof(name), SNAP_TEMPLATE_PREFIX "%llu-%llu%s", (unsigned long long)size, (unsigned long long)inodes,
+		       lasting ? "" : "-plain");
 	(void)snprintf(temp, sizeof(temp), "%s.%d", name, (int)getpid());
 	fd = openat(top_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT) {
-		r = run_mkfs(top_fd, temp, size, inodes, err);
+		r = run_mkfs(top_fd, temp, size, inodes, lasting, err);
 		if (r == 0 && (fd = openat(top_fd, temp, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) >= 0 &&
 		    (fsync(fd) < 0 || renameat(top_fd, temp, top_fd, name) < 0))
 			r = error_set(err, -errno, "keep the template of session images");
@@ -111,10 +112,10 @@ int snap_image_copy(int from_fd, int dirfd, const char *name, struct error *err)
 	return 0;
 }
 
-int snap_image_make(int top_fd, uint64_t size, uint64_t inodes, int dirfd, const char *name, struct error *err)
+int snap_image_make(int top_fd, uint64_t size, uint64_t inodes, bool lasting, int dirfd, const char *name, struct error *err)
 {
 	_cleanup_close_ int template_fd = -EBADF;
-	int r = template_open(top_fd, size, inodes, &template_fd, err);
+	int r = template_open(top_fd, size, inodes, lasting, &template_fd, err);
 
 	return r < 0 ? r : snap_image_copy(template_fd, dirfd, name, err);
 }

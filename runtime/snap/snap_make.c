@@ -112,7 +112,7 @@ static int make_image(int dir_fd, const struct snap_record *rec, const struct sn
 
 	r = snap_top_open(true, &top_fd, err);
 	if (r == 0)
-		r = snap_image_make(top_fd, rec->size, rec->inodes, dir_fd, SNAP_IMAGE_FILE, err);
+		r = snap_image_make(top_fd, rec->size, rec->inodes, rec->keep, dir_fd, SNAP_IMAGE_FILE, err);
 	if (r < 0)
 		return r;
 	image_fd = openat(dir_fd, SNAP_IMAGE_FILE, O_RDWR | O_NOFOLLOW | O_CLOEXEC);

@@ -41,8 +41,8 @@ int snap_boot_id(char ret[37], struct error *err);
 
 /* snap_image.c */
 
-/* An empty image of these caps as dirfd/name; top_fd: snap_top_open(). */
-int snap_image_make(int top_fd, uint64_t size, uint64_t inodes, int dirfd, const char *name, struct error *err);
+/* An empty image of these caps as dirfd/name; top_fd: snap_top_open(). lasting: it is to survive a crash of the host. */
+int snap_image_make(int top_fd, uint64_t size, uint64_t inodes, bool lasting, int dirfd, const char *name, struct error *err);
 /* A copy with its holes, shared blocks where the filesystem can; dirfd/name must not exist. */
 int snap_image_copy(int from_fd, int dirfd, const char *name, struct error *err);
 /* Caps as an image can have them. */

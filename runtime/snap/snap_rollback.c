@@ -27,7 +27,7 @@ static int make_fresh(const struct snap *s, struct error *err)
 
 	r = snap_top_open(false, &top_fd, err);
 	if (r == 0)
-		r = snap_image_make(top_fd, s->record->size, s->record->inodes, s->dir_fd, NEW_IMAGE, err);
+		r = snap_image_make(top_fd, s->record->size, s->record->inodes, s->record->keep, s->dir_fd, NEW_IMAGE, err);
 	if (r != 0)
 		return r < 0 ? r : error_text(err, -ENOENT, "%s is not there", SNAP_DIR);
 	image_fd = openat(s->dir_fd, NEW_IMAGE, O_RDWR | O_NOFOLLOW | O_CLOEXEC);

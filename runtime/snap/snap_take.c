@@ -145,7 +145,7 @@ void snap_taken_done(struct snap_taken_list *l)
 	*l = (struct snap_taken_list){ 0 };
 }
 
-/* All of the filesystem is in the image file, outside its journal: from here on the file does not change. */
+/* All of the filesystem is in the image file, outside its journal if it has one: from here on the file does not change. */
 static int settle(int image_fd, struct error *err)
 {
 	_cleanup_close_ int mount_fd = -EBADF, top_fd = -EBADF;
@@ -157,7 +157,7 @@ static int settle(int image_fd, struct error *err)
 	top_fd = openat(mount_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (top_fd < 0 || syncfs(top_fd) < 0)
 		return error_set(err, -errno, "write the session to its image");
-	if (ioctl(top_fd, EXT4_IOC_CHECKPOINT, &flags) < 0)
+	if (ioctl(top_fd, EXT4_IOC_CHECKPOINT, &flags) < 0 && errno != ENODEV)
 		return error_set(err, -errno, "settle the image of the session (Linux 5.14 can)");
 	return 0;
 }

@@ -114,7 +114,7 @@ static void mapped(bool attach)
 	}
 	ok(snap_top_open(true, &top_fd, &err) == 0, "top: %s", err.text);
 	(void)unlinkat(top_fd, ".unit-mapped", 0);
-	ok(snap_image_make(top_fd, SNAP_SIZE_MIN, 100, top_fd, ".unit-mapped", &err) == 0, "image: %s", err.text);
+	ok(snap_image_make(top_fd, SNAP_SIZE_MIN, 100, attach, top_fd, ".unit-mapped", &err) == 0, "image: %s", err.text);
 	image_fd = openat(top_fd, ".unit-mapped", O_RDWR | O_CLOEXEC);
 	(void)unlinkat(top_fd, ".unit-mapped", 0);
 	if (!ok(snap_image_mount(image_fd, SNAP_MOUNT_FRESH, &mount_fd, &err) == 0, "mount: %s", err.text) ||

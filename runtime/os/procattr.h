@@ -50,14 +50,10 @@ bool lsm_selinux_enabled(int proc_fd);
 
 /*
  * Pure: whether the key belongs to a namespace in own_ns (CLONE_NEW* mask of those that are the
- * container's own). Dots or slashes separate, as in sysctl(8). kernel.hostname and kernel.domainname
- * must not contradict the configuration's own fields for them.
+ * container's own). Dots or slashes separate, as in sysctl(8). kernel.hostname is refused, the
+ * configuration has a field for it; and kernel.domainname with other_domainname, another one there.
  */
-struct sysctl_ask {
-	const char *key, *value;
-	const char *hostname, *domainname; /* of the configuration; NULL = not set there */
-};
-int sysctl_check(const struct sysctl_ask *s, uint64_t own_ns, struct error *err);
+int sysctl_check(const char *key, uint64_t own_ns, bool other_domainname, struct error *err);
 /* One write below PROC/sys, of the namespaces that the caller is in. */
 int sysctl_write(int proc_fd, const char *key, const char *value, struct error *err);
 

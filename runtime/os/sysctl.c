@@ -76,28 +76,24 @@ static bool rule_matches(const struct sysctl_rule *rule, const char *path)
 	return str_eq(path, rule->path);
 }
 
-/* The name that a field of the configuration sets, too; NULL = no such field, or not set. */
-static const char *field_of(const char *path, const struct sysctl_ask *s)
-{
-	if (str_eq(path, "kernel/hostname"))
-		return s->hostname;
-	return str_eq(path, "kernel/domainname") ? s->domainname : NULL;
-}
-
-int sysctl_check(const struct sysctl_ask *s, uint64_t own_ns, struct error *err)
+int sysctl_check(const char *key, uint64_t own_ns, bool other_domainname, struct error *err)
 {
 	char path[SYSCTL_KEY_MAX];
-	const char *key = s->key, *field;
 	size_t i;
 
-	assert(key && s->value);
+	assert(key);
 
 	if (key_to_path(key, path) < 0 || !path_is_plain(path))
 		return error_text(err, -EINVAL, "sysctl \"%.200s\" is not a valid name", key);
-	field = field_of(path, s);
-	if (field && !str_eq(field, s->value))
-		return error_text(err, -EINVAL, "sysctl \"%s\" contradicts the %s of the configuration", key,
-				  strchr(path, '/') + 1);
+	if (str_eq(path, "kernel/hostname"))
+		return error_text(err, -EINVAL,
+				  "sysctl \"%s\" is not allowed: set the hostname of the "
+				  "configuration instead",
+				  key);
+	if (other_domainname && str_eq(path, "kernel/domainname"))
+		return error_text(err, -EINVAL,
+				  "sysctl \"%s\" contradicts the domainname of the configuration",
+				  key);
 	for (i = 0; i < ELEMENTSOF(sysctl_rules); i++) {
 		if (!rule_matches(&sysctl_rules[i], path))
 			continue;

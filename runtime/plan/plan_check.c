@@ -210,14 +210,8 @@ static int check_sysctls(const struct plan *p, uint64_t own, struct error *err)
 	int r;
 
 	for (i = 0; i < p->sysctl.count; i++) {
-		const struct sysctl_ask ask = {
-			.key = p->sysctl.items[i].key,
-			.value = p->sysctl.items[i].value,
-			.hostname = p->hostname,
-			.domainname = p->domainname,
-		};
-
-		r = sysctl_check(&ask, own, err);
+		r = sysctl_check(p->sysctl.items[i].key, own,
+				 p->domainname && !str_eq(p->domainname, p->sysctl.items[i].value), err);
 		if (r < 0)
 			return error_prefix(err, "linux.sysctl");
 	}

@@ -152,7 +152,7 @@ def mount_other(rng):
         {"destination": "/sys/fs/cgroup", "type": "cgroup", "source": "cgroup",
          "options": ["nosuid", "noexec", "nodev", "relatime", rng.choice(["ro", "rw"])]},
         {"destination": "/proc2", "type": "proc", "source": "proc", "options": some(rng, ["ro", "nosuid", "hidepid=2", "noexec"], 3)},
-        {"destination": "/mnt/mq", "type": "mqueue", "source": "mqueue", "options": ["ro"]},
+        {"destination": "/mnt/mq", "type": "mqueue", "source": "mqueue", "options": ["nosuid", "noexec"]},
         {"destination": "/mnt/pts", "type": "devpts", "source": "devpts",
          "options": ["newinstance", "gid=5", "mode=0600", rng.choice(["ro", "noexec"])]},
         {"destination": "/tmp", "type": "bind", "source": "BUNDLE/volume", "options": ["bind", "remount", "ro"]},

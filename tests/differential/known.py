@@ -27,6 +27,15 @@ def no_processes(values, config):
     return config["linux"]["resources"].get("pids", {}).get("limit") == 0
 
 
+def limit_twice(values, config):
+    kinds = [limit["type"] for limit in config["process"].get("rlimits", [])]
+    return len(kinds) != len(set(kinds))
+
+
+def without_path(values, config):
+    return not any(x.startswith("PATH=") for x in config["process"]["env"])
+
+
 def failing_poststart(values, config):
     return any("exit 1" in hook["args"][2] for hook in config.get("hooks", {}).get("poststart", []))
 
@@ -48,6 +57,9 @@ ROWS = [
     (r"mount .*", without(r",mode=\d+"), "a tmpfs without a mode gets that of its mount point as an option, the peers change it afterwards"),
     (r"mount .*", without(r"(?<= )r[ow](?=,|$)"), "a read-only mount of sysfs or proc leaves the superblock alone, as crun"),
     (VERDICT, relative_paths, "the specification wants absolute paths"),
+    (VERDICT, limit_twice, "the specification wants an error where a limit is given twice"),
+    (VERDICT, without_path, "without PATH a program is looked for where execvp(3) does: /bin and /usr/bin"),
+    (r"created: state", lambda values, config: values["crun"].startswith("created / "), "crun gives / as the bundle after some calls"),
     (r".*", no_processes, "a limit of 0 processes means one, as in the specification since 1.2.1 and in runc since 1.4"),
     (r".*", failing_poststart, "a failing poststart hook fails the start, as in newer peers"),
     (r"nodes: .*", in_userns, "in a user namespace the default devices belong to its root"),

@@ -84,12 +84,6 @@ teardown() { suite_teardown; }
 	run_container
 	fails 1
 	says 'kernel.hostname'
-	if [ "$KIND" = agentrun ]; then
-		edit 'del(.hostname)'
-		args hostname
-		run_container
-		works x
-	fi
 	edit '.linux.sysctl = {"kernel.domainname": "x"} | .domainname = "y"'
 	run_container
 	fails 1

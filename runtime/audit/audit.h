@@ -187,9 +187,13 @@ struct audit_egress_denied {
 struct audit_call_denied {
 	const char *call;   /* "io_uring_setup" */
 	const char *detail; /* arguments as text, NULL = none */
-	int64_t host_pid;
-	struct audit_bytes comm;
-	uint64_t suppressed;
+	const char *error;  /* what the caller got: "EPERM" */
+	const char *rule;   /* "agent-default syscalls[12]" */
+	const char *reason; /* the rule's own comment, NULL = none */
+	const char *allowed_by; /* profiles that would let it through, "agent-build, agent-nested"; NULL = none of the shipped */
+	int64_t host_pid; /* of the thread that called */
+	struct audit_bytes comm; /* its program, as it was called; absent = unknown */
+	uint64_t suppressed; /* equal ones since the last record that were only counted */
 };
 
 struct audit_limit {

@@ -130,6 +130,8 @@ static const struct field egress_denied_fields[] = {
 };
 static const struct field call_denied_fields[] = {
 	F("call", STRING, call_denied.call), F("detail", STRING, call_denied.detail),
+	F("error", STRING, call_denied.error), F("rule", STRING, call_denied.rule),
+	F("reason", STRING, call_denied.reason), F("allowedBy", STRING, call_denied.allowed_by),
 	F("hostPid", I64, call_denied.host_pid), F("comm", BYTES, call_denied.comm),
 	F("suppressed", U64, call_denied.suppressed), END,
 };

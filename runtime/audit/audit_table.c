@@ -179,14 +179,27 @@ static void what_denied(struct buf *out, const struct json *json)
 	uint64_t v;
 
 	add(out, json, "what", "", "");
-	add(out, json, "call", "", "");
 	add(out, json, "name", " ", "");
 	add(out, json, "address", " ", "");
 	add_number(out, json, "port", ":");
 	add(out, json, "protocol", " ", "");
-	add(out, json, "detail", " ", "");
 	add(out, json, "reason", " (", ")");
 	add(out, json, "comm", " by ", "");
+	if (audit_value_u64(json, "suppressed", &v) && v)
+		buf_addf(out, ", and %" PRIu64 " more like it", v);
+}
+
+/* The reason is a sentence: the record has it, a line has no room. */
+static void what_call_denied(struct buf *out, const struct json *json)
+{
+	uint64_t v;
+
+	add(out, json, "call", "", "");
+	add(out, json, "detail", "(", ")");
+	add(out, json, "error", " = ", "");
+	add(out, json, "rule", " (", ")");
+	add(out, json, "comm", " by ", "");
+	add(out, json, "allowedBy", "; allowed by ", "");
 	if (audit_value_u64(json, "suppressed", &v) && v)
 		buf_addf(out, ", and %" PRIu64 " more like it", v);
 }
@@ -262,7 +275,7 @@ static void (*const whats[AUDIT_TYPES])(struct buf *out, const struct json *json
 	[AUDIT_PROCESS] = what_command,	      [AUDIT_EXEC] = what_command,
 	[AUDIT_PROCESS_EXIT] = what_exit,     [AUDIT_OUTPUT] = what_output,
 	[AUDIT_OUTPUT_END] = what_output_end, [AUDIT_EGRESS_NAME] = what_name,
-	[AUDIT_EGRESS_DENIED] = what_denied,  [AUDIT_CALL_DENIED] = what_denied,
+	[AUDIT_EGRESS_DENIED] = what_denied,  [AUDIT_CALL_DENIED] = what_call_denied,
 	[AUDIT_LIMIT] = what_limits,	      [AUDIT_DEADLINE] = what_limits,
 	[AUDIT_CLOSE] = what_close,
 };

@@ -34,6 +34,7 @@ struct create {
 	int proc_fd, root_fd, dir_fd, bundle_fd;
 	int null_fd; /* verified /dev/null for masks */
 	int console_sock, pidfd_sock, listener_sock;
+	int reports_sock; /* the monitor's end, until it has it */
 	int gate_fd; /* listening start gate; create only */
 	int lock_fd; /* on the state folder, until the container is created */
 	unsigned listen_fds; /* passed by LISTEN_FDS */

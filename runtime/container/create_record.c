@@ -70,6 +70,8 @@ int create_fill_record(struct create *c, struct error *err)
 		return error_oom(err);
 	if (c->plan->has_process)
 		verify_expect(&c->plan->process, &c->filters, c->guard.profile.passthrough, &rec->expect);
+	rec->reports = c->filters.reports;
+	rec->unreported = (char *)c->filters.unreported;
 	if (c->guard.verdict.grant.affinity) {
 		rec->affinity = arena_strdup(&rec->arena, c->guard.verdict.grant.affinity);
 		if (!rec->affinity)

@@ -289,11 +289,18 @@ int create_facts(void *ctx, struct error *err)
 int create_filter(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
+	bool reports = c->guard.verdict.grant.call_reports && create_is_supervised(c);
 	int r;
 
-	r = process_filters_open(c->spec, &c->guard.profile, c->rootless, &c->filters, err);
-	if (r < 0 || !c->filters.spec.notify)
+	r = process_filters_open(c->spec, &c->guard.profile, c->rootless, reports, &c->filters, err);
+	if (r < 0)
 		return r;
+	if (!reports && create_is_supervised(c))
+		c->filters.unreported = "the policy accepts it (audit.accept)";
+	if (c->filters.reports)
+		return reports_pair(&c->listener_sock, &c->reports_sock, err);
+	if (!c->filters.spec.notify)
+		return 0;
 	return tty_socket_connect(c->spec->linux_cfg->seccomp->listener_path, "seccomp listener", &c->listener_sock, err);
 }
 

@@ -52,6 +52,7 @@ static int write_config(struct create *c, struct error *err)
 		.policy_file = (char *)p->policy_file,
 		.policy_hash = c->guard.policy_hash[0] ? c->guard.policy_hash : NULL,
 		.rootless = c->rootless || c->in_userns,
+		.calls_profile = c->filters.reports ? (char *)p->seccomp.profile.text : NULL,
 		.audit = { .enabled = true,
 			   .exec = grant->exec_audit,
 			   .output_max = grant->audit_output,
@@ -158,7 +159,12 @@ int create_hand_over(void *ctx, struct error *err)
 		return 0;
 	r = procfs_open_ns(c->proc_fd, c->launch.ref.pid, "net", &netns, err);
 	if (r == 0)
-		r = supervise_hand_over(&c->supervise, &c->launch.ref, netns, err);
+		r = supervise_hand_over(&c->supervise, &c->launch.ref, netns, c->reports_sock, err);
+	if (c->filters.reports) {
+		/* Our copies would hide the end of the process's. */
+		(void)close(take_fd(&c->reports_sock));
+		(void)close(take_fd(&c->listener_sock));
+	}
 	if (r < 0 || !c->streams.on || c->streams.terminal)
 		return r;
 	r = streams_born(&c->streams, c->proc_fd, c->launch.ref.pid, in_userns(c), &c->plan->process.creds, err);

@@ -88,7 +88,11 @@ static int open_sockets(struct exec *e, struct error *err)
 		if (r < 0)
 			return r;
 	}
-	if (e->filters.spec.notify) {
+	if (e->filters.reports) {
+		r = reports_pair(&e->listener_sock, &e->reports_sock, err);
+		if (r < 0)
+			return r;
+	} else if (e->filters.spec.notify) {
 		r = tty_socket_connect(e->spec->linux_cfg->seccomp->listener_path, "seccomp listener",
 				       &e->listener_sock, err);
 		if (r < 0)
@@ -135,7 +139,8 @@ static int exec_load(struct exec *e, struct error *err)
 	r = check_terminal(e, err);
 	if (r < 0)
 		return r;
-	r = process_filters_open(e->spec, &e->guard.profile, e->h.view.record->rootless, &e->filters, err);
+	r = process_filters_open(e->spec, &e->guard.profile, e->h.view.record->rootless, e->h.view.record->reports,
+				 &e->filters, err);
 	if (r < 0)
 		return r;
 	return open_sockets(e, err);
@@ -267,7 +272,7 @@ static int exec_run(struct exec *e, int *ret_status, struct error *err)
 static void exec_done(struct exec *e)
 {
 	int *fds[] = { &e->root_fd,	&e->console_sock, &e->master_fd, &e->pidfd_sock, &e->listener_sock,
-		       &e->cgroup_fd, &e->link.fd };
+		       &e->reports_sock, &e->cgroup_fd, &e->link.fd };
 	size_t i;
 
 	for (i = 0; i < ELEMENTSOF(fds); i++)
@@ -295,6 +300,7 @@ int container_exec(const struct container_env *env, const struct container_exec_
 		.master_fd = -EBADF,
 		.pidfd_sock = -EBADF,
 		.listener_sock = -EBADF,
+		.reports_sock = -EBADF,
 		.link = LINK_NULL,
 		.cgroup_fd = -EBADF,
 		.streams = STREAMS_NULL,

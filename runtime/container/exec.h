@@ -25,6 +25,7 @@ struct exec {
 	bool joins_user, joins_mount;
 	int root_fd; /* of a container that shares our mount namespace */
 	int console_sock, master_fd, pidfd_sock, listener_sock;
+	int reports_sock; /* the monitor's end, until it has it */
 	struct link link; /* to the container's supervisor */
 	uint32_t number; /* which it gave us */
 	int cgroup_fd; /* of our own, from it */

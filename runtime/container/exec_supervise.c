@@ -3,6 +3,7 @@
  * process must be looked at when its program takes over.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "container/exec.h"
 #include "container/start.h"
@@ -81,11 +82,20 @@ int exec_start(struct exec *e, const struct state_expect *want, struct error *er
 {
 	struct link_msg msg = { .type = LINK_PROCESS, .number = e->number, .pid = e->launch.ref.pid, .expect = *want,
 				.limit_ns = e->h.view.record->time_exec };
+	const int fds[] = { e->launch.ref.fd, e->reports_sock };
 	const char *how;
+	int r;
 
 	if (e->streams.on && hand_streams_over(e, err) < 0)
 		return err->code;
 	if (e->link.fd < 0)
 		return start_verified(e->launch.sync_parent, e->launch.ref.pid, e->h.proc_fd, want, &how, err);
-	return start_supervised(e->launch.sync_parent, &e->link, &msg, e->launch.ref.fd, e->h.proc_fd, want, &how, err);
+	/* Our copy would hide the end of the process's. */
+	if (e->filters.reports)
+		(void)close(take_fd(&e->listener_sock));
+	r = start_supervised(e->launch.sync_parent, &e->link, &msg, fds, e->reports_sock >= 0 ? 2 : 1, e->h.proc_fd, want, &how,
+			     err);
+	if (e->reports_sock >= 0)
+		(void)close(take_fd(&e->reports_sock));
+	return r;
 }

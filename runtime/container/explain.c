@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "container/explain_denied.h"
 #include "container/guard.h"
 #include "container/life.h"
 #include "container/later.h"
@@ -196,6 +197,8 @@ static int to_text(const struct explain *x, char **ret, struct error *err)
 	sessions_explain(x, &b, NULL);
 	buf_addf(&b, "now:       %s\n", x->now);
 	r = life_explain(&x->h, &b, NULL, err);
+	if (r == 0)
+		r = explain_denied(x->h.view.record, &b, NULL, err);
 	if (r < 0)
 		return r;
 	decisions_to_text(x->verdict, "", &b);
@@ -224,6 +227,8 @@ static int to_json(const struct explain *x, char **ret, struct error *err)
 	sessions_explain(x, NULL, w);
 	json_string(w, "now", x->now);
 	r = life_explain(&x->h, NULL, w, err);
+	if (r == 0)
+		r = explain_denied(x->h.view.record, NULL, w, err);
 	if (r < 0)
 		return r;
 	decisions_to_json(x->verdict, w);

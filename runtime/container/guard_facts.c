@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cgroup/cgroup.h"
+#include "filter/filter_agent.h"
 #include "os/ns.h"
 #include "os/procfs.h"
 #include "util/fd.h"
@@ -242,6 +243,17 @@ static int read_limits(const struct cgroup *cg, struct policy_facts *f, struct e
 	return 0;
 }
 
+/* For a container that is made; an exec follows what was decided then. */
+static const char *read_listener(const struct spec *spec)
+{
+	int r = spec ? filter_listener_possible() : 0;
+
+	return r == 0	     ? NULL :
+	       r == -ENOSYS ? "this kernel has no listeners" :
+	       r == -EBUSY  ? "agentrun runs under a seccomp filter with a listener, and a process can have only one" :
+			      "whether a filter can have a listener could not be found out";
+}
+
 int guard_facts(const struct guard *g, const struct spec *spec, const struct guard_host *host, struct arena *arena,
 		struct policy_facts *ret, struct error *err)
 {
@@ -251,6 +263,7 @@ int guard_facts(const struct guard *g, const struct spec *spec, const struct gua
 	};
 	int r;
 
+	f.no_listener = read_listener(g->profile.passthrough ? NULL : spec);
 	read_memory(&f);
 	r = read_controllers(host, &f, err);
 	if (r == 0 && spec)

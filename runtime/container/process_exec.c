@@ -77,28 +77,33 @@ static int do_no_new_privs(void *ctx, struct error *err)
 	return creds_set_no_new_privs(err);
 }
 
+/*
+ * The listener is left to close-on-exec: a close(2) of ours may already be one of the calls
+ * that the container's filter kills or notifies about.
+ */
 static int do_filter(void *ctx, struct error *err)
 {
+	static const char monitor_text[] = "L";
 	struct process *p = ctx;
+	const struct process_filters *f = p->filters;
+	const char *text = f->reports ? monitor_text : p->listener_state;
 	int listener = -EBADF;
 	int r;
 
-	if (p->filters->spec.count == 0 && p->filters->agent.count == 0)
+	if (f->spec.count == 0 && f->agent.count == 0)
 		return 0;
-	if (p->filters->spec.notify) {
-		assert(p->listener_sock >= 0);
-		r = filter_courier_start(p->listener_sock, p->listener_state,
-					 strlen(p->listener_state), &p->courier, err);
-		if (r < 0)
-			return r;
+	if (!f->spec.notify && !f->reports)
+		return filter_pair_load(&f->pair, &listener, err);
+	assert(p->listener_sock >= 0 && text);
+	/* Mostly both filters let it be sent from here, which takes no second thread. */
+	if (f->reports && filter_pair_permits_sending(&f->pair, p->listener_sock)) {
+		r = filter_pair_load(&f->pair, &listener, err);
+		return r < 0 ? r : filter_listener_send(p->listener_sock, listener, text, err);
 	}
-	r = filter_pair_load(&p->filters->pair, &listener, err);
-	if (!p->courier)
+	r = filter_courier_start(p->listener_sock, text, strlen(text), &p->courier, err);
+	if (r < 0)
 		return r;
-	/*
-	 * The listener is left to close-on-exec: a close(2) of ours may already be one of the calls
-	 * that the container's filter kills or notifies about.
-	 */
+	r = filter_pair_load(&f->pair, &listener, err);
 	return filter_courier_send(p->courier, r < 0 ? r : listener, err);
 }
 

@@ -15,6 +15,8 @@
 struct process_filters {
 	struct filter spec, agent;
 	struct filter_pair pair;
+	bool reports; /* agent's has a listener, which is the monitor's */
+	const char *unreported; /* why not, or which calls are not; NULL = nothing to say */
 };
 
 struct process {
@@ -22,8 +24,8 @@ struct process {
 	int proc_fd; /* verified procfs */
 	int rootfs_fd; /* the container's root for look-ups */
 	const struct process_filters *filters;
-	int listener_sock; /* connected to the seccomp listener's socket, or -EBADF */
-	const char *listener_state; /* JSON to send along */
+	int listener_sock; /* connected to the seccomp listener's socket or to the monitor, or -EBADF */
+	const char *listener_state; /* JSON to send along; NULL for the monitor */
 	const struct spec_hook *start_hooks; /* startContainer, for init only */
 	size_t n_start_hooks;
 	const char *hook_state; /* their stdin */

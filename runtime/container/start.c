@@ -36,7 +36,7 @@ int start_verified(int sock, pid_t pid, int proc_fd, const struct state_expect *
 	return r;
 }
 
-int start_supervised(int sock, struct link *l, struct link_msg *msg, int pidfd, int proc_fd,
+int start_supervised(int sock, struct link *l, struct link_msg *msg, const int *passed, size_t n_passed, int proc_fd,
 		     const struct state_expect *want, const char **ret_how, struct error *err)
 {
 	struct link_msg answer;
@@ -44,7 +44,7 @@ int start_supervised(int sock, struct link *l, struct link_msg *msg, int pidfd, 
 	pid_t pid = msg->pid;
 	int r;
 
-	r = supervise_ask(l, msg, &pidfd, pidfd >= 0, &answer, fds, err);
+	r = supervise_ask(l, msg, passed, n_passed, &answer, fds, err);
 	if (r < 0)
 		return r;
 	link_close_fds(fds);
@@ -77,7 +77,7 @@ int start_container(int sock, int dir_fd, int proc_fd, const struct state_record
 		return start_verified(sock, rec->pid, proc_fd, &rec->expect, ret_how, err);
 	r = supervise_open(dir_fd, &l, err);
 	if (r == 0)
-		r = start_supervised(sock, &l, &msg, -EBADF, proc_fd, &rec->expect, ret_how, err);
+		r = start_supervised(sock, &l, &msg, NULL, 0, proc_fd, &rec->expect, ret_how, err);
 	supervise_close(&l);
 	return r;
 }

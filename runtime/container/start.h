@@ -18,9 +18,9 @@ struct link_msg;
 struct state_record;
 /*
  * The same for a process that has a supervisor, which does the looking: msg is what it is asked for
- * (START, or PROCESS with the descriptor of the process).
+ * (START, or PROCESS with the descriptors that are passed along).
  */
-int start_supervised(int sock, struct link *l, struct link_msg *msg, int pidfd, int proc_fd,
+int start_supervised(int sock, struct link *l, struct link_msg *msg, const int *passed, size_t n_passed, int proc_fd,
 		     const struct state_expect *want, const char **ret_how, struct error *err);
 /* Init, whichever way its record says. */
 int start_container(int sock, int dir_fd, int proc_fd, const struct state_record *rec, const char **ret_how,

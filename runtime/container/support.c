@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -220,7 +221,30 @@ static int spec_filter(const struct spec *spec, int cache_fd, struct filter *ret
 	return r < 0 ? error_prefix(err, "seccomp profile of the configuration") : 0;
 }
 
-int process_filters_open(const struct spec *spec, const struct policy_profile *policy, bool rootless,
+/* Who denies a call is who must ask about it: the specification's filter leaves those to the agent's. */
+static int open_reporting(const char *profile, int cache_fd, struct process_filters *f, struct error *err)
+{
+	int r;
+
+	if (f->spec.notify) {
+		f->unreported = "the specification's filter has a listener of its own, and a process can have only one";
+		return 0;
+	}
+	filter_done(&f->agent);
+	r = filter_agent_open_reporting(profile, cache_fd, &f->agent, err);
+	if (r == 0)
+		r = filter_agent_yield(profile, cache_fd, &f->spec, err);
+	if (r < 0)
+		return r;
+	f->reports = f->agent.notify;
+	if (!f->reports)
+		f->unreported = "this seccomp profile has none reported";
+	else if (r == FILTER_E_FULL)
+		f->unreported = "not those that the specification's filter denies as well: it is too long to be changed";
+	return 0;
+}
+
+int process_filters_open(const struct spec *spec, const struct policy_profile *policy, bool rootless, bool reports,
 			 struct process_filters *ret, struct error *err)
 {
 	_cleanup_close_ int cache_fd = cache_open(rootless);
@@ -230,11 +254,26 @@ int process_filters_open(const struct spec *spec, const struct policy_profile *p
 	if (r < 0)
 		return r;
 	if (!policy->passthrough) {
-		r = filter_agent_open(policy->seccomp.profile.text, cache_fd, &ret->agent, err);
+		const char *profile = policy->seccomp.profile.text;
+
+		r = filter_agent_open(profile, cache_fd, &ret->agent, err);
+		if (r == 0 && reports)
+			r = open_reporting(profile, cache_fd, ret, err);
 		if (r < 0)
-			return error_prefix(err, "seccomp profile %s of the policy", policy->seccomp.profile.text);
+			return error_prefix(err, "seccomp profile %s of the policy", profile);
 	}
 	return filter_pair_order(&ret->spec, &ret->agent, &ret->pair, err);
+}
+
+int reports_pair(int *ret_process, int *ret_monitor, struct error *err)
+{
+	int socks[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks) < 0)
+		return error_set(err, -errno, "create the socket pair for the reports of denied calls");
+	*ret_process = socks[0];
+	*ret_monitor = socks[1];
+	return 0;
 }
 
 void process_filters_done(struct process_filters *f)

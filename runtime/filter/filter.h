@@ -55,6 +55,9 @@ int filter_courier_start(int sock, const char *state, size_t state_len,
  */
 int filter_courier_send(struct filter_courier *c, int listener, struct error *err);
 
+/* The same without a helper, where the filters let sendmsg through: one call. */
+int filter_listener_send(int sock, int listener, const char *text, struct error *err);
+
 /* For `features`: flag names that are recognised here and that this kernel supports. */
 bool filter_flag_supported(const char *flag_name);
 const char *filter_library_version(void); /* "2.5.4" */

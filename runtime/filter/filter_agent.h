@@ -97,6 +97,8 @@ struct filter_pair {
  */
 int filter_pair_order(const struct filter *spec, const struct filter *agent,
 		      struct filter_pair *ret, struct error *err);
+/* Whether both let a process send a descriptor over that socket, wherever its text lies. Pure. */
+bool filter_pair_permits_sending(const struct filter_pair *p, int sock);
 /*
  * filter_load() for both; the first one that notifies gives the listener (there can be one
  * only). Between the two loads and afterwards no call is made and nothing is allocated.

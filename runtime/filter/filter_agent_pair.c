@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <linux/seccomp.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 static bool jump_taken(uint16_t code, uint32_t a, uint32_t k)
@@ -76,24 +77,40 @@ static bool empty(const struct filter *f)
 	return !f || f->count == 0;
 }
 
-/* Whether a process under f may load g. Where the program text lies cannot be known yet. */
-static bool permits_loading(const struct filter *f, const struct filter *g)
+/* Whether f lets the call through whatever the address in one of its arguments. */
+static bool permits(const struct filter *f, struct seccomp_data d, unsigned address)
 {
 	static const uint64_t addresses[] = { 0, 0x7ffffffff000, UINT64_MAX };
 	size_t i;
 
 	for (i = 0; i < ELEMENTSOF(addresses); i++) {
-		struct seccomp_data d = {
-			.nr = SYS_seccomp,
-			.arch = FILTER_AGENT_NATIVE,
-			.args = { SECCOMP_SET_MODE_FILTER, g->flags, addresses[i] },
-		};
-		uint32_t action = filter_verdict(f, &d) & SECCOMP_RET_ACTION_FULL;
+		uint32_t action;
 
+		d.args[address] = addresses[i];
+		action = filter_verdict(f, &d) & SECCOMP_RET_ACTION_FULL;
 		if (action != SECCOMP_RET_ALLOW && action != SECCOMP_RET_LOG)
 			return false;
 	}
 	return true;
+}
+
+/* Whether a process under f may load g. Where the program text lies cannot be known yet. */
+static bool permits_loading(const struct filter *f, const struct filter *g)
+{
+	const struct seccomp_data d = {
+		.nr = SYS_seccomp, .arch = FILTER_AGENT_NATIVE, .args = { SECCOMP_SET_MODE_FILTER, g->flags }
+	};
+
+	return permits(f, d, 2);
+}
+
+bool filter_pair_permits_sending(const struct filter_pair *p, int sock)
+{
+	const struct seccomp_data d = {
+		.nr = SYS_sendmsg, .arch = FILTER_AGENT_NATIVE, .args = { (uint64_t)sock, 0, MSG_NOSIGNAL }
+	};
+
+	return (empty(p->first) || permits(p->first, d, 1)) && (empty(p->second) || permits(p->second, d, 1));
 }
 
 int filter_pair_order(const struct filter *spec, const struct filter *agent,

@@ -55,13 +55,13 @@ static int send_rest(int sock, const char *data, size_t len)
 }
 
 /* runtime-spec: the descriptor goes with the first message; the text may need several. */
-static int courier_deliver(const struct filter_courier *c, int listener)
+static int deliver(int sock, const char *text, size_t len, int listener)
 {
 	union {
 		char space[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control = { { 0 } };
-	struct iovec iov = { .iov_base = (void *)c->state, .iov_len = c->state_len };
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)text, .iov_len = len };
 	struct msghdr msg = {
 		.msg_iov = &iov,
 		.msg_iovlen = 1,
@@ -76,11 +76,11 @@ static int courier_deliver(const struct filter_courier *c, int listener)
 	h->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(h), &listener, sizeof(int));
 	do
-		n = sendmsg(c->sock, &msg, MSG_NOSIGNAL);
+		n = sendmsg(sock, &msg, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
-	return send_rest(c->sock, c->state + n, c->state_len - (size_t)n);
+	return send_rest(sock, text + n, len - (size_t)n);
 }
 
 static void *courier_main(void *arg)
@@ -96,7 +96,7 @@ static void *courier_main(void *arg)
 		(void)nanosleep(&pause, NULL);
 	}
 	if (listener >= 0)
-		c->result = courier_deliver(c, listener);
+		c->result = deliver(c->sock, c->state, c->state_len, listener);
 	return NULL;
 }
 
@@ -162,4 +162,11 @@ int filter_courier_send(struct filter_courier *c, int listener, struct error *er
 	if (r < 0)
 		return error_set(err, r, "seccomp listener: send it to the agent at listenerPath");
 	return 0;
+}
+
+int filter_listener_send(int sock, int listener, const char *text, struct error *err)
+{
+	int r = deliver(sock, text, strlen(text), listener);
+
+	return r < 0 ? error_set(err, r, "seccomp listener: hand it over") : 0;
 }

@@ -22,7 +22,7 @@ struct monitor_service {
 	int (*adopt)(struct monitor *m, struct error *err);
 	/* Without any privilege, from here on. */
 	int (*run)(struct monitor *m, struct error *err);
-	/* STREAMS (takes what it keeps of fds), DRAIN (returns MONITOR_E_LATER to answer it itself), EXITED, NOTE. */
+	/* STREAMS, LISTENER (takes what it keeps of fds), DRAIN (returns MONITOR_E_LATER to answer it itself), EXITED, NOTE. */
 	int (*message)(struct monitor *m, const struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err);
 	/* The container is over. Told in the reverse order. */
 	int (*end)(struct monitor *m, struct error *err);
@@ -48,6 +48,7 @@ struct monitor {
 	struct terminal_service *terminal;
 	bool ended; /* END was obeyed: nobody listens any more */
 	struct egress_service *egress;
+	struct calls_service *calls;
 };
 
 extern const struct monitor_service *const monitor_services[];
@@ -64,6 +65,11 @@ void monitor_fail(struct monitor *m, const struct error *why);
 unsigned monitor_trace_mark(const struct monitor *m, uint32_t number);
 /* Programs that were killed because they could not be recorded. */
 uint64_t monitor_trace_unrecorded(const struct monitor *m);
+/*
+ * The program that a process of that number on the host runs, as the exec audit saw it up to now; "" = unknown: another
+ * thread than the first, a child that executed nothing itself, no exec audit.
+ */
+int monitor_trace_program(struct monitor *m, int32_t pid, char *ret, size_t size, struct error *err);
 
 /* monitor_lockdown.c: own uid, no capabilities, no new privileges, only the system calls of the loop. */
 int monitor_lockdown(struct monitor *m, struct error *err);

@@ -18,3 +18,4 @@ extern const struct monitor_service monitor_audit;
 extern const struct monitor_service monitor_trace;
 extern const struct monitor_service monitor_relay;
 extern const struct monitor_service monitor_terminal;
+extern const struct monitor_service monitor_calls;

@@ -47,6 +47,7 @@ static const struct json_field fields[] = {
 	FIELD("gid", gid, json_get_u32, 0, NULL),
 	FIELD("decisions", decisions, json_get_list, 0, &decision_type),
 	FIELD("rootless", rootless, json_get_bool, 0, NULL),
+	FIELD("callsProfile", calls_profile, json_get_string, 0, NULL),
 	FIELD("auditEnabled", audit.enabled, json_get_bool, 0, NULL),
 	FIELD("auditOutputMax", audit.output_max, json_get_u64, 0, NULL),
 	FIELD("auditInputMax", audit.input_max, json_get_u64, 0, NULL),
@@ -133,6 +134,7 @@ int monitor_config_write(int dir_fd, const struct monitor_config *c, struct erro
 	json_u64(w, "gid", c->gid);
 	write_decisions(w, c);
 	json_bool(w, "rootless", c->rootless);
+	optional(w, "callsProfile", c->calls_profile);
 	json_bool(w, "auditEnabled", c->audit.enabled);
 	json_u64(w, "auditOutputMax", c->audit.output_max);
 	json_u64(w, "auditInputMax", c->audit.input_max);

@@ -33,6 +33,7 @@ struct monitor_config {
 	uint32_t uid, gid;
 	struct json_list decisions; /* struct monitor_decision */
 	bool rootless;
+	char *calls_profile; /* seccomp profile whose denied calls are reported; NULL = none are */
 	struct {
 		bool enabled, exec;
 		struct strv redact;

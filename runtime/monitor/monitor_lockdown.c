@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -43,6 +44,9 @@ static const struct lockdown_form forms[] = {
 	{ SYS_ioctl, 1, FIONREAD, ENOTTY },
 	{ SYS_ioctl, 1, TCGETS, ENOTTY },
 	{ SYS_ioctl, 1, TCSETS, ENOTTY },
+	/* Of listeners no more than this: to ask, and to answer. Not ADDFD, which puts a descriptor into the container. */
+	{ SYS_ioctl, 1, (uint32_t)SECCOMP_IOCTL_NOTIF_RECV, ENOTTY },
+	{ SYS_ioctl, 1, (uint32_t)SECCOMP_IOCTL_NOTIF_SEND, ENOTTY },
 	{ SYS_fcntl, 1, F_GETFD, EPERM },
 	{ SYS_fcntl, 1, F_SETFD, EPERM },
 	{ SYS_fcntl, 1, F_GETFL, EPERM },
@@ -61,8 +65,15 @@ static const struct lockdown_form forms[] = {
 int monitor_lockdown(struct monitor *m, struct error *err)
 {
 	const struct rlimit file = { FILE_BYTES_MAX, FILE_BYTES_MAX };
+	struct rlimit files;
 	int r;
 
+	/* Several for each command that runs. */
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return error_set(err, -errno, "read the limit on open files");
+	files.rlim_cur = files.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &files) < 0)
+		return error_set(err, -errno, "raise the limit on open files");
 	if (setrlimit(RLIMIT_FSIZE, &file) < 0)
 		return error_set(err, -errno, "limit the size of the monitor's files");
 	r = lockdown_rights(m->config->rootless, err);

@@ -9,6 +9,7 @@
 const struct monitor_service *const monitor_services[] = {
 	&monitor_audit,
 	&monitor_trace,
+	&monitor_calls,
 	&monitor_relay,
 	&monitor_egress,
 	&monitor_terminal,

@@ -4,7 +4,9 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,23 +26,83 @@ struct end {
 	bool asked, oom;
 };
 
+/* Processes whose program is known, for those that tell of a process by its number alone. */
+#define PROGRAMS_KEPT 128u
+
+struct program {
+	int32_t pid; /* 0 = none */
+	char name[32];
+};
+
 struct trace_service {
 	struct audit_trace_bound bound;
 	struct audit_trace_reader reader;
 	struct end ends[ENDS_KEPT];
 	unsigned next_end;
+	struct program programs[PROGRAMS_KEPT];
+	unsigned next_program;
 };
+
+static struct program *program_find(struct trace_service *s, int32_t pid)
+{
+	unsigned i;
+
+	for (i = 0; i < PROGRAMS_KEPT; i++)
+		if (s->programs[i].pid == pid)
+			return &s->programs[i];
+	return NULL;
+}
+
+/* An exit takes the name away, so that the next one with that number does not get it. */
+static void program_note(struct trace_service *s, const struct audit_trace_record *rec)
+{
+	struct program *p = program_find(s, (int32_t)rec->host_pid);
+	struct audit_bytes name = rec->comm;
+
+	if (rec->type == AUDIT_REC_EXIT) {
+		if (p)
+			p->pid = 0;
+		return;
+	}
+	if (rec->type != AUDIT_REC_EXEC)
+		return;
+	/* As it was called: the task's name is that of a file, which for a binary of many tools says nothing. */
+	if (rec->argv.len > 0 && rec->argv.data[0])
+		name = (struct audit_bytes){ rec->argv.data, strnlen(rec->argv.data, rec->argv.len) };
+	if (!p)
+		p = &s->programs[s->next_program++ % PROGRAMS_KEPT];
+	p->pid = (int32_t)rec->host_pid;
+	(void)snprintf(p->name, sizeof(p->name), "%.*s", (int)MIN(name.len, sizeof(p->name) - 1), name.data ? name.data : "");
+}
 
 static int on_record(void *arg, const struct audit_event *event, const struct audit_trace_record *rec, struct error *err)
 {
 	struct monitor *m = arg;
 	struct trace_service *s = m->trace;
 
+	if (rec)
+		program_note(s, rec);
 	if (rec && rec->type == AUDIT_REC_EXIT && rec->status.signal == SIGKILL)
 		s->ends[s->next_end++ % ENDS_KEPT] = (struct end){
 			.pid = (int32_t)rec->host_pid, .oom = rec->flags & AUDIT_REC_OOM
 		};
 	return monitor_log(m, event, err);
+}
+
+int monitor_trace_program(struct monitor *m, int32_t pid, char *ret, size_t size, struct error *err)
+{
+	struct trace_service *s = m->trace;
+	const struct program *p;
+	int r;
+
+	ret[0] = '\0';
+	if (!s)
+		return 0;
+	r = audit_trace_drain(&s->reader, err);
+	p = pid > 0 ? program_find(s, pid) : NULL;
+	if (p)
+		(void)snprintf(ret, size, "%s", p->name);
+	return r;
 }
 
 static void note_asked(struct trace_service *s, uint32_t number, int32_t pid)

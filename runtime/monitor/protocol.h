@@ -4,8 +4,9 @@
  *
  *   creator ── socket pair ──► supervisor      SETUP, CONTAINER, COMMIT; answers READY, OK
  *   any command ── control.sock ──► supervisor START, EXEC, PROCESS, PAUSE, RESUME, UPDATE, EGRESS, STATUS
- *   supervisor ◄── socket pair ──► monitor     ADOPT, STREAMS, DRAIN, EXITED, EGRESS, END; READY, DRAINED, FAILED
+ *   supervisor ◄── socket pair ──► monitor     ADOPT, LISTENER, STREAMS, DRAIN, EXITED, EGRESS, END; READY, DRAINED, FAILED
  *   monitor ── socket of an EGRESS ──► command OK, ERROR: the one answer that is not passed on
+ *   a process, until its execve ── socket pair ──► monitor   one byte with the listener of its filter
  *
  * A table says who may send what, how often and with how many descriptors. Anything
  * else, and every end of file before its time, is the other side's death.
@@ -20,7 +21,7 @@
 #include "state/state.h"
 #include "util/error.h"
 
-#define LINK_VERSION 1
+#define LINK_VERSION 2
 #define LINK_FDS_MAX 8
 #define MONITOR_CGROUP	  "agentrun" /* where the resident programs live, at the top of each hierarchy */
 #define LINK_CONTROL_FILE STATE_CONTROL_FILE
@@ -34,11 +35,11 @@ enum link_peer {
 
 enum link_type {
 	LINK_SETUP = 1, /* fds: the state folder, whose record names the cgroup; the conversation with the monitor; its pidfd */
-	LINK_CONTAINER, /* pid, fds: its pidfd and its network namespace */
+	LINK_CONTAINER, /* pid, fds: its pidfd and its network namespace; where its filter's listener will come from */
 	LINK_COMMIT, /* the container outlives its creator */
 	LINK_START, /* look at init at its execve, and start the clock */
 	LINK_EXEC, /* a process will be added: its number and cgroup are the answer */
-	LINK_PROCESS, /* number, pid, fd: pidfd; what it must be at its execve */
+	LINK_PROCESS, /* number, pid, fds: pidfd; as for CONTAINER; what it must be at its execve */
 	LINK_PAUSE,
 	LINK_RESUME,
 	LINK_UPDATE, /* limit_ns: a new time limit for the container, which can only be shorter */
@@ -46,6 +47,7 @@ enum link_type {
 	LINK_STATUS,
 	LINK_STREAMS, /* number, streams: relay them; fds as the flags say */
 	LINK_ADOPT, /* pid, fd: network namespace */
+	LINK_LISTENER, /* number, fd: where the listener of the process's filter will come from */
 	LINK_DRAIN, /* number, pid: it has ended, answer when all its output is out */
 	LINK_DRAINED, /* number */
 	LINK_EXITED, /* number, how it ended: for the log */

@@ -153,15 +153,15 @@ int supervise_await(struct supervise *s, char ret_log[AUDIT_NAME_SIZE], struct e
 	return r;
 }
 
-int supervise_hand_over(struct supervise *s, const struct pidref *init, int netns_fd, struct error *err)
+int supervise_hand_over(struct supervise *s, const struct pidref *init, int netns_fd, int reports_fd, struct error *err)
 {
 	struct link_msg msg = { .type = LINK_CONTAINER, .pid = init->pid };
-	int fds[2] = { init->fd, netns_fd };
+	int fds[3] = { init->fd, netns_fd, reports_fd };
 	char log[AUDIT_NAME_SIZE];
 	struct error why;
 	int r;
 
-	r = link_send(&s->link, &msg, fds, 2, err);
+	r = link_send(&s->link, &msg, fds, reports_fd >= 0 ? 3 : 2, err);
 	/* It has ended: its last words say more. */
 	if (r < 0 && supervise_await(s, log, &why) < 0)
 		*err = why;

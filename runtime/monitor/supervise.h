@@ -22,8 +22,11 @@ struct supervise {
  * work goes on beside the caller's.
  */
 int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, struct error *err);
-/* Hands over the container's first process, which waits for its GO or at its gate. */
-int supervise_hand_over(struct supervise *s, const struct pidref *init, int netns_fd, struct error *err);
+/*
+ * Hands over the container's first process, which waits for its GO or at its gate. reports_fd: where the listener of
+ * its filter will come from, or -EBADF.
+ */
+int supervise_hand_over(struct supervise *s, const struct pidref *init, int netns_fd, int reports_fd, struct error *err);
 /* Waits until every control of the policy that lives in the monitor is in force. ret_log: the audit log's name, or "". */
 int supervise_await(struct supervise *s, char ret_log[AUDIT_NAME_SIZE], struct error *err);
 /* From here on it outlives the caller; without this its end is the container's and ours is its. */

@@ -179,6 +179,8 @@ void sup_tty_reap(struct sup_process *p);
 /* Has it relay the streams of a process, whose exit is held from now on until they are drained. */
 int sup_monitor_streams(struct sup_process *p, struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err);
 int sup_monitor_adopt(struct sup *s, pid_t pid, int netns_fd, struct error *err);
+/* Where the listener of a process's filter comes from; -EBADF is an error where calls are reported. */
+int sup_monitor_listener(struct sup_process *p, int fd, struct error *err);
 
 /* supervisor_log.c: what of the audit log needs privilege */
 int sup_log_open(struct sup *s, bool rootless, struct error *err);

@@ -100,7 +100,7 @@ static int on_exec(struct sup_client *c, const struct link_msg *msg, struct erro
 	return ok(c, p->number, fd >= 0 ? LINK_F_CGROUP : 0, fd, err);
 }
 
-static int on_process(struct sup_client *c, const struct link_msg *msg, int *fd, struct error *err)
+static int on_process(struct sup_client *c, const struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err)
 {
 	struct sup_process *p = c->process;
 	int r;
@@ -108,11 +108,13 @@ static int on_process(struct sup_client *c, const struct link_msg *msg, int *fd,
 	if (!p || p->number != msg->number || p->number == 0 || p->pid > 0 || msg->pid <= 1)
 		return error_text(err, -EPROTO, "this connection has no such process");
 	p->pid = msg->pid;
-	p->pidfd = take_fd(fd);
+	p->pidfd = take_fd(&fds[0]);
 	p->expect = msg->expect;
 	p->left_ns = msg->limit_ns;
 	/* Mostly born there; where the kernel would not do that, it is moved while it waits. */
 	r = p->cgroup.n_dirs > 0 ? cgroup_attach(&p->cgroup, NULL, p->pid, err) : 0;
+	if (r == 0)
+		r = sup_monitor_listener(p, fds[1], err);
 	if (r == 0)
 		r = sup_seize(c->sup, p, err);
 	if (r < 0)
@@ -193,7 +195,7 @@ static int dispatch(struct sup_client *c, struct link_msg *msg, int fds[LINK_FDS
 	case LINK_EXEC:
 		return on_exec(c, msg, err);
 	case LINK_PROCESS:
-		return on_process(c, msg, &fds[0], err);
+		return on_process(c, msg, fds, err);
 	case LINK_PAUSE:
 	case LINK_RESUME:
 		return on_pause(c, msg->type == LINK_PAUSE, err);

@@ -79,7 +79,9 @@ static int on_container(struct sup *s, const struct link_msg *msg, int fds[LINK_
 	p->expect = s->record->expect;
 	p->left_ns = s->record->time_limit > 0 ? s->record->time_limit : UINT64_MAX;
 	r = sup_seize(s, p, err);
-	return r < 0 ? r : sup_monitor_adopt(s, p->pid, fds[1], err);
+	if (r == 0)
+		r = sup_monitor_adopt(s, p->pid, fds[1], err);
+	return r < 0 ? r : sup_monitor_listener(p, fds[2], err);
 }
 
 static int on_commit(struct sup *s, struct error *err)

@@ -158,6 +158,16 @@ int sup_monitor_adopt(struct sup *s, pid_t pid, int netns_fd, struct error *err)
 	return sup_monitor_send(s, &msg, &netns_fd, 1, err);
 }
 
+int sup_monitor_listener(struct sup_process *p, int fd, struct error *err)
+{
+	struct link_msg msg = { .type = LINK_LISTENER, .number = p->number };
+
+	if ((fd >= 0) != p->sup->record->reports)
+		return error_text(err, -EPROTO, "process %d comes %s the listener that its container has", p->pid,
+				  fd >= 0 ? "with" : "without");
+	return fd >= 0 ? sup_monitor_send(p->sup, &msg, &fd, 1, err) : 0;
+}
+
 int sup_monitor_streams(struct sup_process *p, struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err)
 {
 	size_t n = 0;

@@ -198,6 +198,7 @@ struct policy_facts {
 	unsigned controllers; /* enum policy_controller, that this process can put limits into */
 	/* Programs can be put on cgroups: the host's root, a v2 hierarchy, a kernel that has what they need. */
 	bool cgroup_bpf;
+	const char *no_listener; /* why no filter of a child can have a listener; NULL = it can */
 	bool host_swap; /* the host has swap space */
 	bool swap_limit; /* the kernel can limit it for a cgroup */
 	uint64_t host_memory; /* bytes, 0 = unknown */
@@ -239,6 +240,7 @@ struct policy_grant {
 	uint64_t time_container, time_exec, time_grace; /* ns, POLICY_UNLIMITED = none */
 	bool egress_on; /* in force, with or without rules */
 	bool exec_audit; /* executed programs are recorded */
+	bool call_reports; /* denied system calls are told of, as far as the filter asks for it */
 	const struct policy_rule **egress;
 	size_t n_egress;
 	uint64_t audit_output; /* bytes for each command */

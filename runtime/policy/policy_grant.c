@@ -89,6 +89,25 @@ static bool decide_bpf(struct policy_work *w, const char *control, const struct 
 	return false;
 }
 
+/* The denial itself needs nobody to tell of it; but what is not told must not be missed in silence. */
+static bool decide_reports(struct policy_work *w)
+{
+	const struct policy_value *accept = &w->profile->audit.accept;
+
+	if (!w->profile->monitored)
+		return false;
+	if (!w->facts->no_listener)
+		return true;
+	if (accept->n & POLICY_ACCEPT_NONE)
+		policy_note(w->v, "audit", POLICY_DROPPED, accept, "reports of denied system calls", w->facts->no_listener);
+	else
+		policy_refuse(w->v, "audit", accept, "a start without reports of denied system calls",
+			      "%s: run agentrun on Linux 5.0 or newer and under no filter that has a listener itself, or add "
+			      "\"none\" to %s",
+			      w->facts->no_listener, policy_place(w->v, accept));
+	return false;
+}
+
 static void decide_output(struct policy_work *w)
 {
 	const struct policy_value *least = &w->profile->audit.output_max_bytes,
@@ -187,6 +206,7 @@ void policy_do_grants(struct policy_work *w)
 	g->egress_on = decide_bpf(w, "egress", &p->egress.accept, "egress control");
 	g->exec_audit = p->monitored && p->audit.exec.n &&
 			decide_bpf(w, "audit", &p->audit.accept, "a record of executed programs");
+	g->call_reports = decide_reports(w);
 	decide_egress(w);
 	decide_output(w);
 	decide_session(w);

@@ -81,6 +81,8 @@ struct state_record {
 	bool egress; /* in force on its cgroup */
 	bool captured; /* the output of its processes goes through the monitor */
 	bool input; /* and their standard input */
+	bool reports; /* system calls that the filter denies on principle are told of */
+	char *unreported; /* why not, or which are not; NULL = nothing to say */
 	char *affinity; /* CPU list that all its processes get; NULL = leave */
 	char *session; /* folder of its session; NULL = none */
 	char *intel_rdt_group; /* group made by us, to be removed; NULL = none */

@@ -24,9 +24,10 @@ struct state_doc {
 	int64_t pid, supervisor_pid, monitor_pid;
 	uint64_t pid_start, supervisor_start, time_limit, time_exec, time_grace;
 	bool pid_ns_private, systemd_cgroup, rootless, no_new_keyring, terminal, cgroup_user_scope, egress, captured, input;
+	bool reports;
 	uint32_t cgroup_layout, cgroup_manager;
 	struct json_list cgroup_dirs;
-	char *cgroup_scope, *session, *intel_rdt_group, *affinity, *verified, *profile, *audit_log;
+	char *cgroup_scope, *session, *intel_rdt_group, *affinity, *verified, *profile, *audit_log, *unreported;
 	struct state_expect *expect;
 	struct json_list limits;
 	struct state_readback *readback;
@@ -99,6 +100,8 @@ static const struct json_field doc_fields[] = {
 	FIELD("egress", egress, json_get_bool, 0, NULL),
 	FIELD("outputCaptured", captured, json_get_bool, 0, NULL),
 	FIELD("inputCaptured", input, json_get_bool, 0, NULL),
+	FIELD("callsReported", reports, json_get_bool, 0, NULL),
+	FIELD("callsUnreported", unreported, json_get_string, 0, NULL),
 	FIELD("auditLog", audit_log, json_get_string, 0, NULL),
 	FIELD("timeLimit", time_limit, json_get_u64, 0, NULL),
 	FIELD("timeExec", time_exec, json_get_u64, 0, NULL),
@@ -243,6 +246,8 @@ int state_parse(const char *data, size_t len, struct state_record **ret, struct 
 	rec->egress = doc.egress;
 	rec->captured = doc.captured;
 	rec->input = doc.input;
+	rec->reports = doc.reports;
+	rec->unreported = doc.unreported;
 	rec->terminal = doc.terminal;
 	rec->cgroup_layout = (int)doc.cgroup_layout;
 	rec->cgroup_manager = (int)doc.cgroup_manager;

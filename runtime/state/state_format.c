@@ -81,6 +81,10 @@ int state_format(const struct state_record *rec, char **ret_text, struct error *
 		json_bool(w, "outputCaptured", true);
 	if (rec->input)
 		json_bool(w, "inputCaptured", true);
+	if (rec->reports)
+		json_bool(w, "callsReported", true);
+	if (rec->unreported)
+		json_string(w, "callsUnreported", rec->unreported);
 	if (rec->supervisor_pid > 0) {
 		json_i64(w, "supervisorPid", rec->supervisor_pid);
 		json_i64(w, "monitorPid", rec->monitor_pid);

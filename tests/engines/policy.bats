@@ -184,6 +184,22 @@ caps() {
 	[ "$status" -eq 126 ]
 }
 
+@test "policy: denied system calls are told, of the container and of docker exec" {
+	local id
+	id=$(docker run -d --name "p$BATS_TEST_NUMBER" --runtime agentrun "$IMAGE" sh -c 'mount -t tmpfs x /tmp; exec sleep 1000')
+	run docker exec -u 1000 "p$BATS_TEST_NUMBER" unshare -U true
+	[ "$status" -ne 0 ]
+	calls() {
+		cat /var/log/agentrun/"$id"-*.jsonl | jq -ce 'select(.type == "call-denied") | [.process, .call, .error, .comm]'
+	}
+	wait_for 10 eval '[ "$(calls | wc -l)" -ge 2 ]'
+	calls | sort >"$BATS_TEST_TMPDIR/calls"
+	diff - "$BATS_TEST_TMPDIR/calls" <<-'END'
+		[0,"mount","EPERM","mount"]
+		[1,"unshare","EPERM","unshare"]
+	END
+}
+
 @test "policy: names are looked up at the servers that the engine gives" {
 	local id
 	id=$(docker run -d --name "p$BATS_TEST_NUMBER" --runtime agentrun --dns 192.0.2.53 "$IMAGE" sleep 60)

@@ -3,11 +3,16 @@
  * under its very filter: above all, nothing to the log but append.
  */
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +27,7 @@
 
 struct tried {
 	int locked, append, getfl, setfl, pwritev, pwritev_nowait, noappend, unix_socket, inet_socket, done;
+	int ask, answer, add, valid;
 	struct rlimit file;
 };
 
@@ -36,9 +42,16 @@ static void try_all(struct tried *t, int log)
 	struct monitor m = { .config = &config };
 	struct error err = ERROR_NULL;
 	struct iovec v = { .iov_base = (char[]){ "x" }, .iov_len = 1 };
-	int p[2];
+	struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	const struct sock_fprog prog = { .len = 1, .filter = &all };
+	struct seccomp_notif_resp answer = { .id = 1, .error = -EPERM };
+	struct seccomp_notif_addfd add = { .id = 1 };
+	char question[256] = "x";
+	int p[2], listener;
 
-	if (pipe(p) < 0)
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &prog);
+	if (pipe(p) < 0 || listener < 0)
 		return;
 	t->locked = monitor_lockdown(&m, &err);
 	t->append = result(write(log, "more\n", 5));
@@ -49,6 +62,11 @@ static void try_all(struct tried *t, int log)
 	t->pwritev_nowait = result(pwritev2(p[1], &v, 1, -1, RWF_NOWAIT));
 	t->unix_socket = result(socket(AF_UNIX, SOCK_STREAM, 0));
 	t->inet_socket = result(socket(AF_INET, SOCK_DGRAM, 0));
+	/* Allowed ones get as far as the listener, which finds something else to refuse. */
+	t->ask = result(ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, question));
+	t->answer = result(ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer));
+	t->add = result(ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add));
+	t->valid = result(ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &add.id));
 	t->done = 1;
 }
 
@@ -117,6 +135,10 @@ int main(void)
 	is_int(t->pwritev_nowait, 0, "the relay's way of writing");
 	is_int(t->unix_socket, -EPERM, "no unix socket");
 	is_int(t->inet_socket, 0, "a socket of the container's network");
+	is_int(t->ask, -EINVAL, "it may ask a listener");
+	is_int(t->answer, -ENOENT, "and answer it");
+	is_int(t->add, -ENOTTY, "it cannot put a descriptor into the container");
+	is_int(t->valid, -ENOTTY, "nor anything else");
 	is_int(killed_by(write_over, log), SIGSYS, "pwrite kills it");
 	is_int(killed_by(cut, log), SIGSYS, "so does ftruncate");
 	is_int(killed_by(open_it, log), SIGSYS, "and opening the file anew");

@@ -148,9 +148,14 @@ write() {
 	# clipboard and a query
 	run ! grep -q "$ESC\]" "$T/out"
 	run ! grep -q "$ESC\[6n" "$T/out"
-	begun=$(date +%s%3N)
-	audit replay tty 0 --speed 100 --max-wait 10ms >/dev/null
-	[ $(($(date +%s%3N) - begun)) -lt 300 ]
+	# the same with pauses of minutes
+	local name=$T/logs/*tty*.jsonl
+	# shellcheck disable=SC2086
+	jq -c '.mono *= 1000' $name >"$T/slow" && cat "$T/slow" >$(echo $name)
+	timeout 100 "$AGENTRUN" audit --dir "$LOGS" replay tty 0 --max-wait 10ms >/dev/null
+	timeout 100 "$AGENTRUN" audit --dir "$LOGS" replay tty 0 --speed 1000 >/dev/null
+	run timeout 1 "$AGENTRUN" audit --dir "$LOGS" replay tty 0 >/dev/null
+	[ "$status" -eq 124 ]
 	run audit replay tty 0 --speed 0
 	[ "$status" -eq 1 ]
 	write session >/dev/null
@@ -348,7 +353,7 @@ tampered() {
 	mkdir "$T/disk"
 	mount -t tmpfs -o size=200k,mode=700 tmpfs "$T/disk"
 	mkfifo "$T/in"
-	sleep 60 >"$T/in" &
+	sleep 600 >"$T/in" &
 	local holder=$!
 	# stop
 	"$WRITER" "$T/disk" fill </dev/null >"$T/stop" 2>"$T/why"

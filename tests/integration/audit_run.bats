@@ -47,10 +47,10 @@ log_name() {
 	[ "$status" -eq 5 ]
 	[[ $(audit list) = *" open "*"$ID"* ]]
 	[[ $(audit verify "$ID") = *"still being written"* ]]
-	wait_for 10 eval '[[ $(audit show "$ID" 1) = *"ended with status 5"* ]]'
+	wait_for 30 eval '[[ $(audit show "$ID" 1) = *"ended with status 5"* ]]'
 	[[ $(audit show "$ID" 1) = *from-exec* ]]
 	rt kill "$ID" KILL
-	wait_for 10 eval '[ "$(rt state "$ID" | jq -r .status)" = stopped ]'
+	wait_for 30 eval '[ "$(rt state "$ID" | jq -r .status)" = stopped ]'
 	rt delete "$ID"
 	# found without a record, by a beginning of the id
 	[[ $(audit verify "${ID%?}"* 2>/dev/null || audit verify "$ID") = *"good: "*", closed" ]]
@@ -71,7 +71,7 @@ log_name() {
 	sh_args '/bin/busybox true --password hunter2hunter2; echo "DB_PASSWORD=topsecretvalue"; echo "url https://joe:s3cr3tpw@host/x"'
 	rt run --bundle "$BUNDLE" --keep "$ID" 3>&- | cat >"$T/out"
 	log_name
-	wait_for 10 eval '[[ $(audit verify "$ID") = *", closed" ]]'
+	wait_for 30 eval '[[ $(audit verify "$ID") = *", closed" ]]'
 	rt delete "$ID"
 	# the engine gets all of it
 	grep -q topsecretvalue "$T/out"
@@ -90,7 +90,7 @@ log_name() {
 		ls /var/log/agentrun /run/agentrun 2>&1; ls -l /proc/self/fd; for p in /proc/[0-9]*; do ls -l $p/fd; done 2>/dev/null'
 	rt run --bundle "$BUNDLE" --keep "$ID" 3>&- | cat >"$T/out"
 	log_name
-	wait_for 10 eval '[[ $(audit verify "$ID") = *", closed" ]]'
+	wait_for 30 eval '[[ $(audit verify "$ID") = *", closed" ]]'
 	rt delete "$ID"
 	run ! grep -q 'jsonl\|audit' "$T/out"
 	[[ $(audit verify "$ID") = *"good: "* ]]

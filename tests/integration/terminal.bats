@@ -12,7 +12,7 @@ teardown() { suite_teardown; }
 receive() {
 	"$PYTHON" "$HELPERS/console.py" "$T/$1" "${@:2}" >"$T/$1.out" 2>"$T/$1.err" 3>&- &
 	RECEIVER=$!
-	wait_for 10 test -S "$T/$1"
+	wait_for 30 test -S "$T/$1"
 }
 
 # shown NAME: what the terminal showed, without carriage returns, after the receiver ended.
@@ -82,13 +82,13 @@ on_terminal() {
 	dir=$T/$(printf 'd%.0s' $(seq 100))
 	mkdir "$dir"
 	(cd "$dir" && exec "$PYTHON" "$HELPERS/console.py" socket >"$T/out" 2>"$T/err" 3>&-) &
-	wait_for 10 test -S "$dir/socket"
+	wait_for 30 test -S "$dir/socket"
 	args echo long
 	other runc,crun "refuse long paths"
 	call create --bundle "$BUNDLE" --console-socket "$dir/socket" "$ID"
 	works
 	call start "$ID"
-	wait_for 10 grep -q long "$T/out"
+	wait_for 30 grep -q long "$T/out"
 }
 
 @test "a relative socket path" {
@@ -108,7 +108,7 @@ on_terminal() {
 	sh_args 'tty; sleep 1000'
 	call run --detach --bundle "$BUNDLE" --console-socket "$T/socket" "$ID"
 	works ''
-	wait_for 10 grep -q pts "$T/socket.out"
+	wait_for 30 grep -q pts "$T/socket.out"
 	call delete --force "$ID"
 	works
 	[ "$(shown socket)" = /dev/pts/0 ]
@@ -145,7 +145,7 @@ on_terminal() {
 	edit '.process.terminal = false'
 	"$PYTHON" "$HELPERS/pidfd.py" "$T/pidfd" >"$T/got" 3>&- &
 	local receiver=$!
-	wait_for 10 test -S "$T/pidfd"
+	wait_for 30 test -S "$T/pidfd"
 	args sleep 1000
 	call create --bundle "$BUNDLE" --pidfd-socket "$T/pidfd" "$ID"
 	works
@@ -161,9 +161,9 @@ on_terminal() {
 }
 
 @test "run on a terminal: keys reach the program" {
-	sh_args 'read line; echo "got $line"'
+	sh_args 'echo ready; read line; echo "got $line"'
 	mkfifo "$T/keys"
-	(sleep 0.7; echo typed >"$T/keys") 3>&- &
+	(wait_for 30 grep -q ready "$T/screen"; echo typed >"$T/keys") 3>&- &
 	run on_terminal "$AGENTRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
 	[ "$status" -eq 0 ]
 	[[ $output = *'got typed'* ]]

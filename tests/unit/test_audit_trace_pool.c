@@ -297,7 +297,7 @@ static void test_aside(void)
 	begun = ev_now(CLOCK_MONOTONIC);
 	is_int(audit_trace_refill_aside(&world.set, NULL, &world.err), 0, "a process is at it");
 	printf("# started in %llu us\n", (unsigned long long)(ev_now(CLOCK_MONOTONIC) - begun) / 1000);
-	for (begun = 0; begun < 500 && ready() < AUDIT_TRACE_POOL; begun++)
+	for (begun = 0; begun < 6000 && ready() < AUDIT_TRACE_POOL; begun++)
 		(void)usleep(10000);
 	is_int(ready(), AUDIT_TRACE_POOL, "and has done it");
 	for (i = 0; i < 6; i++)

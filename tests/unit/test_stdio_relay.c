@@ -193,7 +193,7 @@ static void fill(const struct stdio_end *e, int p, const char *name)
 	static char data[1 << 20];
 	ssize_t n, total = 0;
 
-	alarm(10); /* a write that blocks ends the test */
+	alarm(60); /* a write that blocks ends the test */
 	while ((n = stdio_write(e, data, sizeof(data))) > 0)
 		total += n;
 	alarm(0);

@@ -196,6 +196,47 @@ nobody_left() {
 	[ ! -e "$ROOTFS/late" ]
 }
 
+@test "whatever a command does, it ends at its time" {
+	time_policy 1h 1s 0s
+	args sleep 300
+	start_detached
+	local trick n=0 tricks=('setsid nohup sleep 1701 >/dev/null 2>&1 & exit 0' 'trap "" TERM HUP INT; sleep 1702; sleep 1702'
+		'sleep 1703 & kill -STOP $$' '(setsid sh -c "sleep 1704; touch /late" &) ; exit 0')
+	for trick in "${tricks[@]}"; do
+		n=$((n + 1))
+		(
+			code=0
+			rt exec "$ID" sh -c "$trick" >/dev/null 2>&1 3>&- || code=$?
+			echo "$code" >"$T/code$n"
+		) &
+	done
+	wait
+	[ "$(cat "$T"/code?)" = $'0\n137\n137\n0' ]
+	only_init() {
+		[ "$(rt ps --format json "$ID" | jq length)" -eq 1 ]
+	}
+	wait_for 20 only_init
+	[ ! -e "$ROOTFS/late" ]
+}
+
+@test "the time of a command stands while the container is paused" {
+	time_policy 1h 6s 0s
+	args sleep 300
+	start_detached
+	call exec --detach "$ID" sleep 1705
+	works
+	call pause "$ID"
+	works
+	sleep 6.2
+	rt ps "$ID" | grep -q 'sleep 1705'
+	call resume "$ID"
+	works
+	# what was killed while frozen would end now
+	sleep 0.5
+	rt ps "$ID" | grep -q 'sleep 1705'
+	[ "$(rt state "$ID" | jq -r .status)" = running ]
+}
+
 @test "a foreground command ends with its client" {
 	args sleep 300
 	start_detached

@@ -192,7 +192,13 @@ void cgroup_done(struct cgroup *cg);
  */
 enum { CGROUP_E_NO_PLACE = 1 };
 int cgroup_exec_create(const struct cgroup *cg, unsigned number, struct cgroup *ret, struct error *err);
-/* A folder of its own at the top of every hierarchy, out of reach of an engine's unit; moves this process there. */
+/*
+ * The folder of that name at the top of the v2 hierarchy, made where it is missing: what is cloned into it does not
+ * have to move there, for which the kernel makes the whole host's cgroups wait for an RCU grace period. Caller
+ * closes; *ret_fd = -EBADF without such a hierarchy.
+ */
+int cgroup_apart_open(enum cgroup_layout layout, const char *name, int *ret_fd, struct error *err);
+/* The same at the top of every hierarchy, out of reach of an engine's unit; moves this process there. */
 int cgroup_enter_apart(const char *name, struct error *err);
 
 /* NULL-terminated "controllers:path" list for struct mount_ctx ("" = v2), in the arena. */

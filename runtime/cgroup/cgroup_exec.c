@@ -54,11 +54,42 @@ static int enter(const struct cgroup_hierarchy *h, const char *name, struct erro
 
 	if (!file)
 		return error_oom(err);
-	if (mkdir(folder, 0755) < 0 && errno != EEXIST)
-		return error_set(err, -errno, "make cgroup %s", folder);
 	/* A thread of its own kind: a write of oneself into "tasks" waits for no RCU grace period. */
 	r = file_write_once(AT_FDCWD, file, "0", 1);
+	if (r == -ENOENT) {
+		if (mkdir(folder, 0755) < 0 && errno != EEXIST)
+			return error_set(err, -errno, "make cgroup %s", folder);
+		r = file_write_once(AT_FDCWD, file, "0", 1);
+	}
 	return r < 0 ? error_set(err, r, "enter cgroup %s", folder) : 0;
+}
+
+static bool is_there(const struct cgroup_hierarchy *h, const char *name)
+{
+	return h->own && h->own[0] == '/' && str_eq(h->own + 1, name);
+}
+
+int cgroup_apart_open(enum cgroup_layout layout, const char *name, int *ret_fd, struct error *err)
+{
+	_cleanup_free_ char *folder = NULL;
+	int fd;
+
+	*ret_fd = -EBADF;
+	if (layout != CGROUP_LAYOUT_UNIFIED && layout != CGROUP_LAYOUT_HYBRID)
+		return 0;
+	folder = str_printf("%s/%s", layout == CGROUP_LAYOUT_UNIFIED ? CGROUP_MOUNT_POINT : CGROUP_MOUNT_POINT "/unified", name);
+	if (!folder)
+		return error_oom(err);
+	fd = cgroup_open_dir(folder);
+	if (fd == -ENOENT) {
+		if (mkdir(folder, 0755) < 0 && errno != EEXIST)
+			return error_set(err, -errno, "make cgroup %s", folder);
+		fd = cgroup_open_dir(folder);
+	}
+	if (fd < 0)
+		return error_set(err, fd, "open cgroup %s", folder);
+	*ret_fd = fd;
+	return 0;
 }
 
 int cgroup_enter_apart(const char *name, struct error *err)
@@ -72,7 +103,7 @@ int cgroup_enter_apart(const char *name, struct error *err)
 		const struct cgroup_hierarchy *h = &host.hierarchies[i];
 
 		/* A cpuset must be filled before it takes processes, and no engine kills by it. */
-		if (cgroup_list_has(h->controllers, "cpuset"))
+		if (is_there(h, name) || cgroup_list_has(h->controllers, "cpuset"))
 			continue;
 		r = enter(h, name, err);
 	}

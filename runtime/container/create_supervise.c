@@ -74,6 +74,7 @@ int create_supervise(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 	const struct policy_grant *grant = &c->guard.verdict.grant;
+	_cleanup_close_ int apart_fd = -EBADF;
 	int r = 0;
 
 	/* The sandbox has nobody beside it, and no way out. */
@@ -91,8 +92,10 @@ int create_supervise(void *ctx, struct error *err)
 	r = state_write(c->dir_fd, c->record, err);
 	if (r == 0)
 		r = write_config(c, err);
+	if (r == 0 && !c->record->rootless)
+		r = cgroup_apart_open(c->cgroup.layout, MONITOR_CGROUP, &apart_fd, err);
 	if (r == 0)
-		r = supervise_begin(&c->supervise, c->proc_fd, c->dir_fd, err);
+		r = supervise_begin(&c->supervise, c->proc_fd, c->dir_fd, apart_fd, err);
 	if (r < 0)
 		return r;
 	c->record->supervisor_pid = c->supervise.ref.pid;

@@ -10,8 +10,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/libexec.h"
@@ -37,6 +39,8 @@ struct program {
 	int exe, null_fd;
 	int fds[2];
 	int n_fds;
+	int cgroup_fd; /* to be born in; -EBADF = ours */
+	int born_fd; /* gets the first word */
 	char *envp[ELEMENTSOF(places) + 1];
 };
 
@@ -56,8 +60,11 @@ static void keep_places(struct program *p)
 static void become(const struct program *p)
 {
 	char *const argv[] = { (char *)p->name, NULL };
+	const uint64_t born = 1;
 	int high[4], fd;
 
+	if (p->born_fd >= 0 && write(p->born_fd, &born, sizeof(born)) < 0)
+		_exit(125);
 	signals_reset();
 	high[0] = fcntl(p->exe, F_DUPFD_CLOEXEC, 16);
 	high[1] = fcntl(p->null_fd, F_DUPFD_CLOEXEC, 16);
@@ -74,37 +81,85 @@ static void become(const struct program *p)
 	_exit(126);
 }
 
-static int spawn(struct program *p, pid_t *ret, struct error *err)
+/* Into its cgroup. Waits, if at all, until it has executed the program or begun to end. */
+static pid_t launch_apart(const struct program *p, bool wait)
+{
+	struct clone_args args = { .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (uint64_t)p->cgroup_fd };
+	pid_t pid;
+
+	if (wait)
+		args.flags |= CLONE_VFORK;
+	pid = sys_clone3(&args);
+	if (pid == 0)
+		become(p);
+	return pid;
+}
+
+static pid_t launch(const struct program *p)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0)
+		become(p);
+	return pid;
+}
+
+/*
+ * False: they must be started in the caller's cgroup, and move by themselves. As cgroup_clone_fd() says, what is
+ * cloned out of a cgroup that was killed once dies before its first word.
+ */
+static bool spawn_apart(struct program *first, pid_t *ret_first, struct program *second, pid_t *ret_second)
+{
+	uint64_t born = 0;
+
+	if (second->cgroup_fd < 0)
+		return false;
+	second->born_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	*ret_first = launch_apart(first, false);
+	*ret_second = *ret_first > 0 && second->born_fd >= 0 ? launch_apart(second, true) : -1;
+	if (*ret_second > 0 && read(second->born_fd, &born, sizeof(born)) < 0)
+		born = 0;
+	if (second->born_fd >= 0)
+		(void)close(take_fd(&second->born_fd));
+	if (born > 0)
+		return true;
+	/* So does the other, or it is of no use. */
+	if (*ret_first > 0) {
+		(void)kill(*ret_first, SIGKILL);
+		(void)waitpid(*ret_first, NULL, 0);
+	}
+	if (*ret_second > 0)
+		(void)waitpid(*ret_second, NULL, 0);
+	return false;
+}
+
+/* Side by side; the first is the one with the longer way. */
+static int spawn(struct program *first, pid_t *ret_first, struct program *second, pid_t *ret_second, struct error *err)
 {
 	sigset_t all, old;
-	pid_t pid;
-	int r;
+	int r = 0;
 
-	r = libexec_open(p->name, &p->exe, err);
-	if (r < 0)
-		return r;
-	/* A handler of ours must not run in the child, which has our memory. */
+	/* A handler of ours must not run in the child, which may have our memory. */
 	(void)sigfillset(&all);
 	if (sigprocmask(SIG_SETMASK, &all, &old) < 0)
 		return error_set(err, -errno, "block signals");
-	pid = vfork();
-	if (pid == 0)
-		become(p);
+	if (!spawn_apart(first, ret_first, second, ret_second)) {
+		*ret_first = launch(first);
+		*ret_second = *ret_first > 0 ? launch(second) : -1;
+		if (*ret_second < 0)
+			r = error_set(err, -errno, "start %s and %s", first->name, second->name);
+	}
 	(void)sigprocmask(SIG_SETMASK, &old, NULL);
-	(void)close(take_fd(&p->exe));
-	if (pid < 0)
-		return error_set(err, -errno, "start %s", p->name);
-	*ret = pid;
-	return 0;
+	return r;
 }
 
-int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, struct error *err)
+int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, int cgroup_fd, struct error *err)
 {
 	_cleanup_close_ int null_fd = -EBADF;
 	_cleanup_close_ int theirs = -EBADF;
 	_cleanup_close_ int to_monitor = -EBADF;
 	_cleanup_close_ int to_supervisor = -EBADF;
-	_cleanup_close_ int monitor_fd = -EBADF;
+	_cleanup_close_ int monitor_fd = -EBADF, supervisor_fd = -EBADF, program_fd = -EBADF;
 	struct link_msg msg = { .type = LINK_SETUP };
 	struct program supervisor, monitor;
 	int socks[2];
@@ -123,13 +178,18 @@ int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, struct error *
 		return r;
 	to_monitor = socks[0];
 	to_supervisor = socks[1];
-	supervisor = (struct program){ SUPERVISOR_PROGRAM, -EBADF, null_fd, { theirs }, 1, { NULL } };
-	monitor = (struct program){ MONITOR_PROGRAM, -EBADF, null_fd, { to_supervisor, dir_fd }, 2, { NULL } };
+	supervisor = (struct program){ SUPERVISOR_PROGRAM, -EBADF, null_fd, { theirs }, 1, cgroup_fd, -EBADF, { NULL } };
+	monitor = (struct program){ MONITOR_PROGRAM, -EBADF, null_fd, { to_supervisor, dir_fd }, 2, cgroup_fd, -EBADF, { NULL } };
 	keep_places(&supervisor);
-	/* The monitor has the longer way. Alone, it would end with the conversation. */
-	r = spawn(&monitor, &s->monitor, err);
+	r = libexec_open(SUPERVISOR_PROGRAM, &supervisor_fd, err);
 	if (r == 0)
-		r = spawn(&supervisor, &s->ref.pid, err);
+		r = libexec_open(MONITOR_PROGRAM, &program_fd, err);
+	if (r < 0)
+		return r;
+	supervisor.exe = supervisor_fd;
+	monitor.exe = program_fd;
+	/* Alone, each would end with the conversation. */
+	r = spawn(&monitor, &s->monitor, &supervisor, &s->ref.pid, err);
 	if (r < 0)
 		return r;
 	/* Our children, which nobody else can have reaped. */

@@ -19,9 +19,9 @@ struct supervise {
 
 /*
  * Starts it and the monitor, side by side. The state folder must have its record, with the cgroup, and monitor.json. Its
- * work goes on beside the caller's.
+ * work goes on beside the caller's. cgroup_fd: of cgroup_apart_open(), may be negative.
  */
-int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, struct error *err);
+int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, int cgroup_fd, struct error *err);
 /*
  * Hands over the container's first process, which waits for its GO or at its gate. reports_fd: where the listener of
  * its filter will come from, or -EBADF.

@@ -517,6 +517,28 @@ ends_with() {
 	grep -qE ':/agentrun$' "/proc/$s/cgroup"
 }
 
+# What such a caller clones into another cgroup is killed before it has run, by kernels since 6.14.
+@test "a caller in a cgroup that was killed once has a supervisor and a monitor, too" {
+	local dir=/sys/fs/cgroup/unified
+	[ -d $dir ] || dir=/sys/fs/cgroup
+	[ -e $dir/cgroup.controllers ] || skip "no unified hierarchy"
+	dir+=$CGROUP-caller
+	mkdir -p "$dir"
+	[ -e "$dir/cgroup.kill" ] || skip "no cgroup.kill"
+	echo 1 >"$dir/cgroup.kill"
+	args sleep 300
+	(
+		echo "$BASHPID" >"$dir/cgroup.procs"
+		start_detached
+	)
+	kill -0 "$(supervisor)"
+	kill -0 "$(monitor)"
+	grep -q '^0::/agentrun$' "/proc/$(supervisor)/cgroup"
+	grep -q '^0::/agentrun$' "/proc/$(monitor)/cgroup"
+	stop_container
+	wait_for 10 rmdir "$dir"
+}
+
 @test "both end with the container, without delete" {
 	args sleep 300
 	start_detached

@@ -214,7 +214,10 @@ _agentrun()
 	audit:0)
 		mapfile -t COMPREPLY < <(compgen -W "list log follow show replay verify" -- "$cur")
 		;;
-	audit:1)
+	policy:0)
+		mapfile -t COMPREPLY < <(compgen -W "check show schema suggest" -- "$cur")
+		;;
+	audit:1 | policy:1)
 		mapfile -t COMPREPLY < <(compgen -W "$(_agentrun_ids)" -- "$cur")
 		;;
 	kill:1)

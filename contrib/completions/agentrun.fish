@@ -34,7 +34,7 @@ complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a events -d
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a exec -d 'run a further process in a container'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'say what this host offers and lacks for the policy'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a explain -d 'say what is in force on a container, and why'
-complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a policy -d 'check a bundle against the policy, or show the policy'
+complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a policy -d 'check a bundle against the policy, show the policy, or suggest lines for it'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a features -d 'print what this build supports as JSON'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a kill -d 'send a signal to a container'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -a list -d 'list the containers of this root folder'
@@ -275,9 +275,10 @@ complete -c agentrun -n '__fish_seen_subcommand_from audit' -l max-wait -x -d 'r
 complete -c agentrun -n '__fish_seen_subcommand_from audit' -s h -l help -d 'print this help'
 
 # policy
-complete -c agentrun -n '__fish_seen_subcommand_from policy' -a 'check show schema'
+complete -c agentrun -n '__fish_seen_subcommand_from policy' -a 'check show schema suggest'
+complete -c agentrun -n '__fish_seen_subcommand_from policy' -a '(__agentrun_ids)' -d container
 complete -c agentrun -n '__fish_seen_subcommand_from policy' -s b -l bundle -r -d 'check: folder with config.json (default: .)'
 complete -c agentrun -n '__fish_seen_subcommand_from policy' -s p -l profile -x -d 'profile to use instead of the policy choice'
-complete -c agentrun -n '__fish_seen_subcommand_from policy' -l json -d 'check: print the decisions as JSON'
+complete -c agentrun -n '__fish_seen_subcommand_from policy' -l json -d 'check, suggest: print JSON'
 complete -c agentrun -n '__fish_seen_subcommand_from policy' -l origins -d 'show: print where each value was set'
 complete -c agentrun -n '__fish_seen_subcommand_from policy' -s h -l help -d 'print this help'

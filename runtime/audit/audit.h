@@ -177,6 +177,7 @@ struct audit_egress_name {
 struct audit_egress_denied {
 	const char *what;      /* "connect", "send", "name", "socket", "sni" */
 	struct audit_bytes name; /* that was asked for or learned for the address; may be absent */
+	struct audit_bytes comm; /* of the thread that tried; absent where none is known */
 	const char *address;   /* NULL = none */
 	uint16_t port;	       /* 0 = none */
 	const char *protocol;  /* "tcp", "udp", "icmp", NULL */

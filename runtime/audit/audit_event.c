@@ -124,6 +124,7 @@ static const struct field name_fields[] = {
 };
 static const struct field egress_denied_fields[] = {
 	F("what", STRING, egress_denied.what), F("name", BYTES, egress_denied.name),
+	F("comm", BYTES, egress_denied.comm),
 	F("address", STRING, egress_denied.address), F("port", U16, egress_denied.port),
 	F("protocol", STRING, egress_denied.protocol), F("reason", STRING, egress_denied.reason),
 	F("suppressed", U64, egress_denied.suppressed), END,

@@ -140,5 +140,7 @@ int container_policy_check(const struct container_env *env, const struct contain
 			   enum container_policy_result *ret_result, char **ret_text, struct error *err);
 /* The effective profile (env->profile, else the policy's) as a document, or with where each value comes from. */
 int container_policy_show(const struct container_env *env, bool origins, char **ret_text, struct error *err);
+/* The policy lines that would have allowed what a container was denied, from its log; it may be deleted by now. */
+int container_policy_suggest(const struct container_env *env, const char *id, bool json, char **ret_text, struct error *err);
 /* What is in force on a container, how it was verified, and what was changed in the request. */
 int container_explain(const struct container_env *env, const char *id, bool json, char **ret_text, struct error *err);

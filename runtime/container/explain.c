@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "container/explain_denied.h"
+#include "container/explain_egress.h"
 #include "container/guard.h"
 #include "container/life.h"
 #include "container/later.h"
@@ -199,6 +200,8 @@ static int to_text(const struct explain *x, char **ret, struct error *err)
 	r = life_explain(&x->h, &b, NULL, err);
 	if (r == 0)
 		r = explain_denied(x->h.view.record, &b, NULL, err);
+	if (r == 0)
+		r = explain_egress(&x->h, &x->guard.profile, &b, NULL, err);
 	if (r < 0)
 		return r;
 	decisions_to_text(x->verdict, "", &b);
@@ -229,6 +232,8 @@ static int to_json(const struct explain *x, char **ret, struct error *err)
 	r = life_explain(&x->h, NULL, w, err);
 	if (r == 0)
 		r = explain_denied(x->h.view.record, NULL, w, err);
+	if (r == 0)
+		r = explain_egress(&x->h, &x->guard.profile, NULL, w, err);
 	if (r < 0)
 		return r;
 	decisions_to_json(x->verdict, w);

@@ -26,9 +26,7 @@ static void item_to_text(const struct state_record *rec, const struct audit_deni
 	buf_addf(b, "denied:    %s: %s, %" PRIu64 " time%s", d->what, d->why, d->count, d->count == 1 ? "" : "s");
 	if (d->rule)
 		buf_addf(b, "  [%s]", d->rule);
-	if (!d->call)
-		buf_addf(b, "  [profiles.%s.egress.allow]", rec->profile);
-	else if (d->allowed_by)
+	if (d->allowed_by)
 		buf_addf(b, "; profiles.%s.seccomp.profile would allow it as %s", rec->profile, d->allowed_by);
 	else
 		buf_addf(b, "; no shipped profile allows it: profiles.%s.seccomp.profile can name a file of yours", rec->profile);
@@ -40,8 +38,10 @@ static void to_text(const struct state_record *rec, const struct audit_denied_li
 	size_t i;
 
 	reports_to_text(rec, b);
+	/* Of egress explain_egress() shows the very line. */
 	for (i = 0; i < l->count; i++)
-		item_to_text(rec, &l->items[i], b);
+		if (l->items[i].call)
+			item_to_text(rec, &l->items[i], b);
 	if (l->others > 0)
 		buf_addf(b, "denied:    %" PRIu64 " more of other kinds\n", l->others);
 	if (l->cut)

@@ -125,6 +125,9 @@ void egress_unwatch(struct egress *e, struct evloop *loop);
 /* What is there now; the number of denials, or negative. */
 int egress_drain(struct egress *e, egress_event_fn fn, void *arg);
 
+/* Forgets the denials so far: those of egress_prove() are not the container's. Before egress_drop(). */
+int egress_forget_denials(struct egress *e, struct error *err);
+
 struct egress_counters {
 	uint64_t denied;
 	uint64_t suppressed; /* of those: told by no event, since there were too many */

@@ -236,6 +236,27 @@ int egress_drain(struct egress *e, egress_event_fn fn, void *arg)
 	return ebpf_ring_consume(&e->ring, take_event, e, SIZE_MAX);
 }
 
+int egress_forget_denials(struct egress *e, struct error *err)
+{
+	struct egress_state state;
+	int r;
+
+	e->fn = NULL;
+	r = ebpf_ring_consume(&e->ring, take_event, e, SIZE_MAX);
+	if (r < 0)
+		return error_set(err, r, "read denials of egress");
+	if (e->private) {
+		e->state->denied = e->state->suppressed = e->state->lost = 0;
+		return 0;
+	}
+	r = ebpf_map_lookup(e->states, &e->cgroup, &state);
+	if (r == 0) {
+		state.denied = state.suppressed = state.lost = 0;
+		r = ebpf_map_update(e->states, &e->cgroup, &state, BPF_EXIST);
+	}
+	return r < 0 ? error_set(err, r, "set the egress state of the cgroup") : 0;
+}
+
 static int on_ring(struct evloop *l, struct ev_source *s, uint32_t events, struct error *err)
 {
 	struct egress *e = s->arg;

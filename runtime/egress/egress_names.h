@@ -131,6 +131,8 @@ void egress_names_open(struct egress_names *n, const struct dns_name *name, unsi
 /* Forgets what has ended; for addresses of several names, closes what only the ended one opened. */
 void egress_names_sweep(struct egress_names *n, uint64_t now);
 size_t egress_names_leases(const struct egress_names *n);
+/* The name whose answer opened that address last; false: none did. */
+bool egress_names_of(const struct egress_names *n, const uint8_t address[16], struct dns_name *ret);
 /*
  * Other rules: to, which is new, takes over from from what its own rules open as well, with what they
  * open, and the rest is forgotten. from has no lease any more. Tells the ops of both.

@@ -216,6 +216,13 @@ const struct egress_sni_stats *egress_named_proxy(const struct egress_named *n)
 	return n->proxy ? egress_sni_stats(n->proxy) : NULL;
 }
 
+const char *egress_named_of(const struct egress_named *n, const uint8_t address[16], char buf[DNS_TEXT_SIZE])
+{
+	struct dns_name name;
+
+	return egress_names_of(n->names, address, &name) ? dns_name_text(&name, buf) : NULL;
+}
+
 size_t egress_named_open(const struct egress_named *n)
 {
 	return egress_names_leases(n->names);

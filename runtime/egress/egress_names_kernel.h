@@ -47,4 +47,6 @@ int egress_named_update(struct egress_named *n, const struct egress_named_config
 
 const struct egress_resolver_stats *egress_named_resolver(const struct egress_named *n);
 const struct egress_sni_stats *egress_named_proxy(const struct egress_named *n); /* NULL: there is none */
+/* The name that an address was learned from last, or NULL. */
+const char *egress_named_of(const struct egress_named *n, const uint8_t address[16], char buf[DNS_TEXT_SIZE]);
 size_t egress_named_open(const struct egress_named *n); /* addresses that are open because of names */

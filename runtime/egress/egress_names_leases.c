@@ -294,6 +294,22 @@ size_t egress_names_leases(const struct egress_names *n)
 	return n->n_leases;
 }
 
+bool egress_names_of(const struct egress_names *n, const uint8_t address[16], struct dns_name *ret)
+{
+	const struct name_lease *last = NULL;
+	size_t i;
+
+	for (i = 0; i < n->n_leases; i++)
+		if (memcmp(n->leases[i].address, address, 16) == 0 &&
+		    (!last || n->leases[i].answered > last->answered))
+			last = &n->leases[i];
+	if (!last)
+		return false;
+	ret->len = last->name->len;
+	memcpy(ret->wire, last->name->wire, ret->len);
+	return true;
+}
+
 bool egress_names_is_open(const struct egress_names *n, const uint8_t address[16], uint8_t protocol,
 			  uint16_t port, uint64_t now, bool *ret_verify)
 {

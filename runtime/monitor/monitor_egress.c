@@ -18,11 +18,19 @@ struct egress_service {
 	struct egress_lists lists;
 	uint8_t (*hosts)[16]; /* the host's own addresses, from its network */
 	size_t n_hosts;
+	uint64_t suppressed; /* denials without a record, as the kernel said last */
 };
 
 static void on_denial(void *arg, const struct egress_event *e)
 {
-	monitor_egress_log_denial(arg, e);
+	struct monitor *m = arg;
+	uint64_t before = m->egress->suppressed;
+	char name[DNS_TEXT_SIZE];
+
+	/* Records of two processors may come in another order. */
+	m->egress->suppressed = MAX(before, e->suppressed);
+	monitor_egress_log_denial(m, e, m->egress->named ? egress_named_of(m->egress->named, e->address, name) : NULL,
+				  m->egress->suppressed - before);
 }
 
 static void on_name(void *arg, const struct egress_name_event *e)
@@ -32,7 +40,11 @@ static void on_name(void *arg, const struct egress_name_event *e)
 
 static void on_sni(void *arg, const struct egress_sni_event *e)
 {
-	monitor_egress_log_sni(arg, e);
+	struct monitor *m = arg;
+	char name[DNS_TEXT_SIZE];
+
+	monitor_egress_log_sni(m, e, e->target && m->egress->named ? egress_named_of(m->egress->named, e->target->address, name) :
+								     NULL);
 }
 
 static int egress_service_open(struct monitor *m, struct error *err)
@@ -60,7 +72,9 @@ static int egress_service_open(struct monitor *m, struct error *err)
 	opt.rules = s->lists.ranges;
 	opt.n_rules = s->lists.n_ranges;
 	r = egress_open(m->cgroup_fd, &opt, &s->kernel, err);
-	return r < 0 ? r : egress_prove(m->cgroup_fd, opt.flags, err);
+	if (r == 0)
+		r = egress_prove(m->cgroup_fd, opt.flags, err);
+	return r < 0 ? r : egress_forget_denials(s->kernel, err);
 }
 
 static struct egress_named_config named_config(struct monitor *m, const struct egress_lists *lists)

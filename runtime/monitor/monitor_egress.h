@@ -19,8 +19,9 @@ struct egress_lists {
 int monitor_egress_lists(const struct monitor_config *c, struct arena *arena, struct egress_lists *ret, struct error *err);
 
 /* monitor_egress_log.c: what happened, in the log's words. */
-void monitor_egress_log_denial(struct monitor *m, const struct egress_event *e);
+/* learned: name that the address was learned from, or NULL. suppressed: others since the last one. */
+void monitor_egress_log_denial(struct monitor *m, const struct egress_event *e, const char *learned, uint64_t suppressed);
 void monitor_egress_log_name(struct monitor *m, const struct egress_name_event *e);
 /* The rules from now on. */
 void monitor_egress_log_rules(struct monitor *m, const struct monitor_config *c);
-void monitor_egress_log_sni(struct monitor *m, const struct egress_sni_event *e);
+void monitor_egress_log_sni(struct monitor *m, const struct egress_sni_event *e, const char *learned);

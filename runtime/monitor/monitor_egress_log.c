@@ -43,7 +43,7 @@ static void emit(struct monitor *m, const struct audit_egress_denied *denied)
 	(void)monitor_log(m, &event, &ignored);
 }
 
-void monitor_egress_log_denial(struct monitor *m, const struct egress_event *e)
+void monitor_egress_log_denial(struct monitor *m, const struct egress_event *e, const char *learned, uint64_t suppressed)
 {
 	static const char *const whats[] = {
 		[EGRESS_HOOK_CONNECT] = "connect", [EGRESS_HOOK_SENDMSG] = "send",     [EGRESS_HOOK_SOCKET] = "socket",
@@ -51,15 +51,17 @@ void monitor_egress_log_denial(struct monitor *m, const struct egress_event *e)
 	};
 	char address[INET6_ADDRSTRLEN];
 	const bool has_address = e->hook != EGRESS_HOOK_SOCKET;
+	const char *name = has_address ? learned : NULL;
 
 	emit(m, &(struct audit_egress_denied){
 			.what = e->hook < ELEMENTSOF(whats) && whats[e->hook] ? whats[e->hook] : "other",
-			.name = { .data = e->comm, .len = strnlen(e->comm, sizeof(e->comm)) },
+			.name = AUDIT_BYTES(name),
+			.comm = { .data = e->comm[0] ? e->comm : NULL, .len = strnlen(e->comm, sizeof(e->comm)) },
 			.address = has_address ? address_text(e->address, address) : NULL,
 			.port = e->port,
 			.protocol = protocol_text(e->protocol),
 			.reason = "unlisted",
-			.suppressed = e->suppressed,
+			.suppressed = suppressed,
 		});
 }
 
@@ -101,15 +103,17 @@ void monitor_egress_log_rules(struct monitor *m, const struct monitor_config *c)
 	(void)monitor_log(m, &event, &ignored);
 }
 
-void monitor_egress_log_sni(struct monitor *m, const struct egress_sni_event *e)
+void monitor_egress_log_sni(struct monitor *m, const struct egress_sni_event *e, const char *learned)
 {
+	/* Without a name of its own, or with one that hides another, the one it was reached by. */
+	const char *name = e->kind != EGRESS_SNI_DENIED && learned ? learned : e->name;
 	char address[INET6_ADDRSTRLEN];
 
 	if (e->kind == EGRESS_SNI_ALLOWED)
 		return;
 	emit(m, &(struct audit_egress_denied){
 			.what = "sni",
-			.name = AUDIT_BYTES(e->name),
+			.name = AUDIT_BYTES(name),
 			.address = e->target ? address_text(e->target->address, address) : NULL,
 			.port = e->target ? e->target->port : 0,
 			.protocol = "tcp",

@@ -311,6 +311,8 @@ int policy_apply_resources(struct spec_resources *res, struct arena *arena,
  */
 int policy_narrow_egress(const struct policy_profile *profile, const struct policy_rule *now, size_t n_now,
 			 const char *text, struct policy_verdict *ret, struct error *err);
+/* Whether the profile's own rules open all that q does. */
+bool policy_profile_opens(const struct policy_profile *profile, const struct policy_rule *q);
 /* A host or a cidr, without ports: what a rule of one of them has before anything else is set. 0, -EINVAL, -ENOMEM. */
 int policy_rule_read(const char *text, struct arena *arena, struct policy_rule *ret);
 

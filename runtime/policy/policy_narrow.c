@@ -6,6 +6,11 @@
 
 #include "policy/policy_internal.h"
 
+bool policy_profile_opens(const struct policy_profile *profile, const struct policy_rule *q)
+{
+	return policy_rules_cover(profile->egress.allow.rules, profile->egress.allow.n_rules, q);
+}
+
 int policy_rule_read(const char *text, struct arena *arena, struct policy_rule *ret)
 {
 	const char *why;

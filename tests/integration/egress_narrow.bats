@@ -131,3 +131,35 @@ $ALLOWED"
 	call update --egress-allow '' "$ID"
 	fails 1 'has no egress rules'
 }
+
+@test "what was denied is told with the line that would allow it, and that line does" {
+	cp "$(dirname "$AGENTRUN")/tests/integration/helpers/net-client" "$ROOTFS/bin/net-client"
+	allow '{"host": "good.test", "ports": [443]}'
+	sh_args "net-client get $OTHER 7000; net-client get $OTHER 7000; net-client resolve bad.test; net-client name good.test 7001; net-client get 169.254.169.254 80; exec sleep 300"
+	call run --detach --bundle "$BUNDLE" "$ID"
+	works
+	wait_for 20 log_has '"egress-denied"' 169.254.169.254
+	call policy suggest --json "$ID"
+	works
+	[ "$(jq -c '[.allow[] | .rule.host // .rule.cidr, .rule.ports[0], .count], [.none[].what]' <<<"$output" | tr -d '\n')" = \
+		'["93.184.216.11/32",7000,2,"bad.test",443,1,"good.test",7001,1]["connect 169.254.169.254:80 tcp"]' ]
+	[ "$(jq .denials <<<"$output")" -eq 5 ]
+	call explain "$ID"
+	[[ $output = *'denied:    2 times: connect 93.184.216.11:7000 tcp: {"cidr": "93.184.216.11/32", "ports": [7000], "protocol": "tcp"} in profiles.default.egress.allow'* ]]
+	[[ $output = *'egress:    bpf, its own programs'*'egress:    good.test ports 443'* ]]
+	call explain --json "$ID"
+	[ "$(jq -c '[.egress.mode, .egress.rules[0].host, (.suggest.allow | length)]' <<<"$output")" = '["bpf","good.test",3]' ]
+	# also of one that is gone; and the lines are what a policy file takes
+	call delete --force "$ID"
+	call policy suggest "$ID"
+	works
+	[[ $output = *'gives up:'* ]]
+	printf '{"version": 1, "profiles": {"default": {"egress": {"allow": [%s\n{"host": "good.test", "ports": [443]}]}}}}\n' \
+		"$(sed -n '/^\t/p' <<<"$output" | grep -v metadata)" >"$T/suggested.json"
+	chmod 600 "$T/suggested.json"
+	AGENTRUN_FLAGS="--policy $T/suggested.json"
+	sh_args "net-client get $OTHER 7000 >/dev/null 2>&1; net-client resolve bad.test; net-client get 169.254.169.254 80"
+	run_container
+	exits 1 "$OTHER
+connect: Operation not permitted"
+}

@@ -53,7 +53,8 @@ struct sup_process {
 	int pidfd;
 	bool traced, foreground, streams;
 	pid_t tty_pid; /* helper of its terminal; 0 = none */
-	bool at_exit_stop; /* held there, and not as a zombie */
+	bool at_exit_stop; /* held there or at its last fault, and not as a zombie */
+	bool faulted; /* dies of its own fault when it is let go */
 	int status; /* of wait(2), once it has ended */
 	enum exit_reason reason;
 	enum exit_oom_mark oom; /* by the kernel's messages or the monitor's word */

@@ -28,6 +28,7 @@
 
 #define TRACE_ALWAYS (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT)
 #define LOOK_NS	     UINT64_C(100000000)
+#define FAULT_NS     UINT64_C(1000000000) /* for a process to die of its fault, once it is let go */
 #define OWN_NAME     "agentrun\n"
 
 /* Without it: yama ptrace_scope 3, or rootless beside an undumpable process. */
@@ -127,6 +128,50 @@ static int on_exit_stop(struct sup_process *p, struct error *err)
 	return 0;
 }
 
+static bool catches(const struct sup_process *p, int sig)
+{
+	_cleanup_free_ char *status = NULL;
+	unsigned long long caught = 0;
+	struct error ignored;
+	const char *line;
+	char path[32];
+
+	(void)snprintf(path, sizeof(path), "%d/status", p->pid);
+	if (procfs_read(p->sup->proc_fd, path, &status, &ignored) < 0)
+		return false;
+	line = strstr(status, "\nSigCgt:");
+	return line && sscanf(line + strlen("\nSigCgt:"), "%llx", &caught) == 1 && (caught & (1ull << (sig - 1)));
+}
+
+/*
+ * The first process of a pid namespace dies of its own fault (kernel/signal.c, force_sig_info_to_task) unless it is
+ * traced: then the kernel drops the signal and it faults at the same instruction for ever. By now the
+ * kernel has blocks and SIG_IGN out of the way, so what is not caught is fatal.
+ */
+static bool is_fatal_fault(const struct sup_process *p, int sig)
+{
+	siginfo_t info;
+
+	if (p->number != 0 || !p->sup->record->pid_ns_private)
+		return false;
+	if (sig != SIGSEGV && sig != SIGBUS && sig != SIGILL && sig != SIGFPE && sig != SIGTRAP && sig != SIGSYS)
+		return false;
+	/* Sent by a process: the first one of a namespace is immune, with us or without. */
+	if (ptrace(PTRACE_GETSIGINFO, p->pid, NULL, &info) < 0 || info.si_code <= 0)
+		return false;
+	return !catches(p, sig);
+}
+
+/* As at its exit stop: nobody has seen anything, and its output goes out before it is let go to die. */
+static int on_fault(struct sup_process *p, int sig, struct error *err)
+{
+	sup_evidence_take(p, sig);
+	p->at_exit_stop = true;
+	/* The instruction is run again and faults again; a trap or a refused call has been passed. */
+	p->faulted = sig != SIGTRAP && sig != SIGSYS;
+	return sup_process_ended(p, p->faulted ? sig : SIGKILL, err);
+}
+
 static int on_stop(struct sup_process *p, int status, struct error *err)
 {
 	int event = status >> 16, sig = WSTOPSIG(status);
@@ -135,6 +180,8 @@ static int on_stop(struct sup_process *p, int status, struct error *err)
 		return prove(p, err);
 	if (event == PTRACE_EVENT_EXIT)
 		return on_exit_stop(p, err);
+	if (event == 0 && is_fatal_fault(p, sig))
+		return on_fault(p, sig, err);
 	/* A group stop is kept up by LISTEN, so that SIGSTOP and job control work as without us. */
 	if (event == PTRACE_EVENT_STOP && sig != SIGTRAP)
 		pass_on(p, PTRACE_LISTEN, 0);
@@ -199,14 +246,40 @@ static int reap_one(struct sup *s, struct sup_process *p, struct error *err)
 	return on_stop(p, status, err);
 }
 
+/* Whoever is still there dies of this, and init's death is everybody's. */
+static void make_sure(const struct sup_process *p)
+{
+	struct error ignored = ERROR_NULL;
+
+	(void)sys_pidfd_send_signal(p->pidfd, SIGKILL);
+	if (p->number == 0)
+		(void)cgroup_kill(&p->sup->cgroup, &ignored);
+}
+
 static int on_look(struct evloop *l, struct ev_timer *t, struct error *err)
 {
 	struct sup_process *p = t->arg;
-	int r = p->traced && p->stage < SUP_DRAINING ? reap_one(p->sup, p, err) : 0;
+	int r;
+
+	if (p->stage == SUP_GONE) {
+		/* Another thread has repaired what it had faulted for; its end is recorded already. */
+		make_sure(p);
+		return 0;
+	}
+	r = p->traced && p->stage < SUP_DRAINING ? reap_one(p->sup, p, err) : 0;
 
 	if (r < 0 || !p->headless || p->stage >= SUP_DRAINING)
 		return r;
 	return ev_timer_at(t, ev_now(CLOCK_BOOTTIME) + LOOK_NS, err);
+}
+
+static int look_after(struct sup_process *p, uint64_t ns, struct error *err)
+{
+	int r = 0;
+
+	if (p->look.source.fd < 0)
+		r = ev_timer_init(&p->sup->loop, &p->look, CLOCK_BOOTTIME, on_look, p, err);
+	return r < 0 ? r : ev_timer_at(&p->look, ev_now(CLOCK_BOOTTIME) + ns, err);
 }
 
 /*
@@ -215,13 +288,9 @@ static int on_look(struct evloop *l, struct ev_timer *t, struct error *err)
  */
 static int watch_headless(struct sup_process *p, struct error *err)
 {
-	int r = 0;
-
 	if (!p->headless || p->stage >= SUP_DRAINING || p->look.armed)
 		return 0;
-	if (p->look.source.fd < 0)
-		r = ev_timer_init(&p->sup->loop, &p->look, CLOCK_BOOTTIME, on_look, p, err);
-	return r < 0 ? r : ev_timer_at(&p->look, ev_now(CLOCK_BOOTTIME) + LOOK_NS, err);
+	return look_after(p, LOOK_NS, err);
 }
 
 /* The whole process is dead: the last word where the trace was forbidden or lost. */
@@ -272,12 +341,9 @@ bool sup_release(struct sup_process *p)
 	/* A kill may have woken it from its stop: then it is reaped as any other. */
 	if (p->traced && !let_off)
 		(void)waitpid(p->pid, &status, __WALL);
-	if (let_off) {
-		/* It is dying and this changes nothing; a thread that we had overlooked does not get away. */
-		(void)sys_pidfd_send_signal(p->pidfd, SIGKILL);
-		if (p->number == 0)
-			(void)cgroup_kill(&p->sup->cgroup, &ignored);
-	}
+	/* It is dying and this changes nothing; a thread that we had overlooked does not get away. */
+	if (let_off && (!p->faulted || look_after(p, FAULT_NS, &ignored) < 0))
+		make_sure(p);
 	p->traced = false;
 	p->stage = SUP_GONE;
 	return !let_off;

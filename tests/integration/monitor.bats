@@ -587,6 +587,35 @@ tricks() {
 	args thread-tricks "$@"
 }
 
+@test "a traced init dies of its own fault, with its signal, and its output is not lost" {
+	local kind code
+	while read -r kind code; do
+		tricks fault "$kind"
+		run_container
+		exits "$code" alive || {
+			echo "$kind"
+			return 1
+		}
+	done <<-'T'
+		segv 139
+		caught 5
+		abort 139
+	T
+	[ "$(uname -m)" = x86_64 ] || return 0
+	tricks fault fpe
+	run_container
+	exits 136 alive
+	tricks fault ill
+	start_detached
+	nobody_left
+	exit_is '.reason == "signal" and .signal == 4'
+	# the instruction behind it would be next: killed instead
+	call delete "$ID"
+	tricks fault trap
+	run_container
+	exits 137 alive
+}
+
 @test "threads: the end of the first one alone is not the container's" {
 	time_policy 2s off 0s
 	tricks leader-exits

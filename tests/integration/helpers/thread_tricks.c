@@ -5,12 +5,14 @@
  *   thread-tricks thread-execs        another thread than the first executes sleep(1)
  *   thread-tricks late-exec           the first thread ends, and a second later another one executes sleep(1)
  *   thread-tricks group-exit N        N threads, then the process ends as a whole with code 7
+ *   thread-tricks fault KIND          says "alive" and faults: segv, ill, fpe, trap, abort, or caught: ends with code 5
  *   thread-tricks flood               a child floods its parent with signals that it ignores
  *
  * What goes on prints "alive" every 100 ms.
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +55,34 @@ static void start(void *(*fn)(void *), void *arg)
 		_exit(126);
 }
 
+static void caught(int sig)
+{
+	_exit(sig == SIGSEGV ? 5 : 6);
+}
+
+static void fault(const char *kind)
+{
+	volatile int zero = 0, seven = 7;
+
+	say();
+	if (strcmp(kind, "caught") == 0)
+		signal(SIGSEGV, caught);
+	else if (strcmp(kind, "segv") == 0)
+		signal(SIGSEGV, SIG_IGN); /* no help */
+	if (strcmp(kind, "segv") == 0 || strcmp(kind, "caught") == 0)
+		*(volatile int *)(uintptr_t)zero = 1;
+	else if (strcmp(kind, "fpe") == 0)
+		zero = seven / zero;
+	else if (strcmp(kind, "abort") == 0)
+		abort();
+#if defined(__x86_64__)
+	else if (strcmp(kind, "ill") == 0)
+		__asm__ volatile("ud2");
+	else if (strcmp(kind, "trap") == 0)
+		__asm__ volatile("int3");
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	static useconds_t soon = 200000, late = 1200000;
@@ -72,6 +102,8 @@ int main(int argc, char **argv)
 		for (i = atoi(argv[2]); i > 0; i--)
 			start(wait_for_ever, NULL);
 		exit(7);
+	} else if (strcmp(what, "fault") == 0 && argc > 2) {
+		fault(argv[2]);
 	} else if (strcmp(what, "flood") == 0) {
 		signal(SIGUSR1, SIG_IGN);
 		if (fork() == 0)

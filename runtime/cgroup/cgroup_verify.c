@@ -199,8 +199,11 @@ static int within(enum kind kind, const char *now, const char *want, bool *ret, 
 
 static int differs(const struct state_limit *l, const char *path, const char *now, struct error *err)
 {
-	return error_text(err, -EPERM, "verification of %s failed: %s/%s is \"%.200s\", decided was \"%.200s\"",
-			  *l->controller ? l->controller : "the limits", path, l->file, now, l->value);
+	/* The one hierarchy of v2 has no name; there the file's begins with the controller's. */
+	const char *name = *l->controller ? l->controller : l->file;
+
+	return error_text(err, -EPERM, "verification of %.*s failed: %s/%s is \"%.200s\", decided was \"%.200s\"",
+			  (int)strcspn(name, "."), name, path, l->file, now, l->value);
 }
 
 static int verify_program(int dir, const struct state_limit *l, const char *path, struct error *err)

@@ -5,11 +5,16 @@
 
 load ../integration/helpers.bash
 
-# attack_setup_file: as for the command line suites, and the probe as a static program.
+# attack_setup_file: as for the command line suites, and the probe as a static program (ATTACK_PROBE, or
+# compiled here).
 attack_setup_file() {
 	suite_setup_file
-	cc -static -O1 -o "$BATS_FILE_TMPDIR/probe" "$BATS_TEST_DIRNAME/helpers/probe.c" ||
-		skip "no compiler for static programs"
+	if [ -n "${ATTACK_PROBE-}" ]; then
+		cp "$ATTACK_PROBE" "$BATS_FILE_TMPDIR/probe"
+	else
+		cc -static -O1 -o "$BATS_FILE_TMPDIR/probe" "$BATS_TEST_DIRNAME/helpers/probe.c" ||
+			skip "no compiler for static programs"
+	fi
 	cp "$BATS_FILE_TMPDIR/probe" "$BATS_FILE_TMPDIR/rootfs/bin/probe"
 }
 

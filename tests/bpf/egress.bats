@@ -63,7 +63,7 @@ start_server() {
 	: >"$BATS_FILE_TMPDIR/ready"
 	"$BUILT/egress-op" -n "$ns" "$@" serve "$address" "$port" >"$BATS_FILE_TMPDIR/ready" 3>&- &
 	echo $! >>"${PIDS:-$BATS_FILE_TMPDIR/pids}"
-	for _ in $(seq 100); do
+	for _ in $(seq $((100 * ${PATIENCE-1}))); do
 		[ -s "$BATS_FILE_TMPDIR/ready" ] && break
 		sleep 0.02
 	done
@@ -88,7 +88,7 @@ setup() {
 teardown() {
 	[ -z "${monitor_PID-}" ] || { exec {monitor[1]}>&-; wait "$monitor_PID"; } 2>/dev/null || true
 	stop_servers "$PIDS"
-	for _ in $(seq 50); do
+	for _ in $(seq $((50 * ${PATIENCE-1}))); do
 		[ -s "$C/cgroup.procs" ] || break
 		sleep 0.02
 	done
@@ -103,13 +103,13 @@ deny() {
 monitor() {
 	local said
 	coproc monitor { exec "$BUILT/egress-tool" monitor "$C" "$@" 3>&-; }
-	read -r -t 20 said <&"${monitor[0]}"
+	read -r -t $((20 * ${PATIENCE-1})) said <&"${monitor[0]}"
 	[[ $said == open* ]]
 }
 
 tell() {
 	echo "$*" >&"${monitor[1]}"
-	read -r -t 10 answer <&"${monitor[0]}"
+	read -r -t $((10 * ${PATIENCE-1})) answer <&"${monitor[0]}"
 }
 
 # op WANT OPERATION ADDRESS PORT: in the container. WANT: a pattern for the result's word; EPERM must also come at once.
@@ -121,7 +121,7 @@ op() {
 	ms=$(echo "$out" | awk '{ print $NF }')
 	shopt -s extglob
 	# shellcheck disable=SC2053 # a pattern
-	if [[ $word != $want ]] || { [ "$word" = EPERM ] && [ "$ms" -gt 300 ]; }; then
+	if [[ $word != $want ]] || { [ "$word" = EPERM ] && [ "$ms" -gt $((1000 * ${PATIENCE-1})) ]; }; then
 		echo "$*: $out, wanted $want"
 		return 1
 	fi
@@ -138,12 +138,12 @@ chat() {
 	exec {in}>"$BATS_TEST_TMPDIR/$name.in" {out}<"$BATS_TEST_TMPDIR/$name.out"
 	CHAT_IN[$name]=$in CHAT_OUT[$name]=$out
 	rm "$BATS_TEST_TMPDIR/$name.in" "$BATS_TEST_TMPDIR/$name.out"
-	read -r -t 5 said <&"$out"
+	read -r -t $((5 * ${PATIENCE-1})) said <&"$out"
 }
 
 say() {
 	echo >&"${CHAT_IN[$1]}"
-	read -r -t 5 said <&"${CHAT_OUT[$1]}"
+	read -r -t $((5 * ${PATIENCE-1})) said <&"${CHAT_OUT[$1]}"
 }
 
 # matrix WANT A4 A6: every operation towards one address of each family.
@@ -307,7 +307,7 @@ uring_here() {
 	deny
 	"$BUILT/egress-op" -c "$C" -n "$IN" second 10.99.0.2 7050 >"$BATS_TEST_TMPDIR/second" 3>&- &
 	echo $! >>"$PIDS"
-	for _ in $(seq 50); do [ -s "$BATS_TEST_TMPDIR/second" ] && break; sleep 0.02; done
+	for _ in $(seq $((50 * ${PATIENCE-1}))); do [ -s "$BATS_TEST_TMPDIR/second" ] && break; sleep 0.02; done
 	run "$BUILT/egress-op" -n "$OUT" udpsend 10.99.0.2 7050
 	[ "$status" -eq 0 ]
 }
@@ -318,7 +318,7 @@ uring_here() {
 	for o in turn turnback; do
 		"$BUILT/egress-op" -c "$C" -n "$IN" $o 10.99.0.3 9000 >"$BATS_TEST_TMPDIR/$o" 3>&- &
 		to=$!
-		for _ in $(seq 50); do ip netns exec "$IN" ss -tln 2>/dev/null | grep -q :7100 && break; sleep 0.02; done
+		for _ in $(seq $((50 * ${PATIENCE-1}))); do ip netns exec "$IN" ss -tln 2>/dev/null | grep -q :7100 && break; sleep 0.02; done
 		"$BUILT/egress-op" -n "$OUT" tcp 10.99.0.2 7100 >/dev/null || true
 		wait "$to" || true
 		grep -q '^EPERM' "$BATS_TEST_TMPDIR/$o" || { cat "$BATS_TEST_TMPDIR/$o"; false; }

@@ -28,7 +28,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAIT_MS 1200
 #define MPTCP	262
 #define UDPLITE 136
 
@@ -89,11 +88,19 @@ static struct where mapped(const char *address, const char *port)
 	return parse(text, port);
 }
 
+/* Milliseconds after which nobody answers any more; PATIENCE multiplies it where everything is slow. */
+static int patience(void)
+{
+	const char *times = getenv("PATIENCE");
+
+	return 1200 * (times ? (int)strtol(times, NULL, 10) : 1);
+}
+
 static int readable(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	if (poll(&p, 1, WAIT_MS) > 0)
+	if (poll(&p, 1, patience()) > 0)
 		return 0;
 	errno = ETIMEDOUT;
 	return -1;
@@ -109,7 +116,7 @@ static int dial(int fd, const struct where *w)
 	if (connect(fd, (const struct sockaddr *)&w->address, w->size) < 0) {
 		if (errno != EINPROGRESS)
 			return -1;
-		if (poll(&p, 1, WAIT_MS) <= 0) {
+		if (poll(&p, 1, patience()) <= 0) {
 			errno = ETIMEDOUT;
 			return -1;
 		}

@@ -251,6 +251,7 @@ clean_but_mounts() {
 git_work() {
 	local i
 	cd "$WORK" || return 1
+	command -v git >/dev/null || skip "git is not installed"
 	git init -q .
 	mkdir -p src old/deep swap
 	for i in $(seq 20); do echo "line $i"; done >src/main.c

@@ -22,6 +22,7 @@ setup() {
 }
 
 teardown() {
+	rm -rf /etc/agentrun
 	[ -n "${POD-}" ] || return 0
 	cri StopPodSandbox "{\"pod_sandbox_id\": \"$POD\"}" >/dev/null 2>&1 || true
 	cri RemovePodSandbox "{\"pod_sandbox_id\": \"$POD\"}" >/dev/null 2>&1 || true
@@ -85,12 +86,14 @@ cgroup() {
 	[ -z "$(find "/sys/fs/cgroup$SLICES" -name '*.scope' 2>/dev/null)" ]
 }
 
+ended() {
+	[ "$(cri ContainerStatus "{\"container_id\": \"$CONTAINER\"}" | jq -r .status.state)" = CONTAINER_EXITED ]
+}
+
 @test "cri: exit codes and a restart in the same pod" {
 	pod
 	container one '{}' sh -c 'sleep 2; exit 3'
-	local i
-	for i in $(seq 60); do
-		[ "$(cri ContainerStatus "{\"container_id\": \"$CONTAINER\"}" | jq -r .status.state)" = CONTAINER_EXITED ] && break
+	until ended; do
 		sleep 0.5
 	done
 	[ "$(cri ContainerStatus "{\"container_id\": \"$CONTAINER\"}" | jq -r .status.exit_code)" = 3 ]
@@ -98,4 +101,34 @@ cgroup() {
 	container one '{}' sleep 1000
 	run inside sh -c 'exit 5'
 	[ "$status" -eq 5 ]
+}
+
+@test "cri: the network of the host only where the policy says so" {
+	[ ! -e /etc/agentrun ]
+	pod NODE
+	run container one '{"linux": {"security_context": {"namespace_options": {"network": "NODE"}}}}' sleep 1000
+	[ "$status" -ne 0 ]
+	[[ $output = *namespaces.host* ]]
+	mkdir /etc/agentrun
+	echo '{"version": 1, "profiles": {"default": {"inherits": "builtin:default", "namespaces": {"host": ["network"]}}}}' \
+		>/etc/agentrun/policy.json
+	container two '{"linux": {"security_context": {"namespace_options": {"network": "NODE"}}}}' sleep 1000
+	[ "$(readlink "/proc/$PID/ns/net")" = "$(readlink /proc/self/ns/net)" ]
+}
+
+@test "cri: probes: by a command, by HTTP, and one that hangs" {
+	local address
+	pod
+	container one '{}' httpd -f -p 8080 -h /etc
+	run inside test -e /etc/passwd
+	[ "$status" -eq 0 ]
+	run inside test -e /no-such-file
+	[ "$status" -eq 1 ]
+	address=$(cri PodSandboxStatus "{\"pod_sandbox_id\": \"$POD\"}" | jq -r .status.network.ip)
+	[[ $(busybox wget -qO- "http://$address:8080/passwd") = root:* ]]
+	run cri ExecSync "{\"container_id\": \"$CONTAINER\", \"cmd\": [\"sleep\", \"12345\"], \"timeout\": 2}"
+	[ "$status" -ne 0 ]
+	[ -z "$(pgrep -f 'sleep 12345')" ]
+	run inside true
+	[ "$status" -eq 0 ]
 }

@@ -12,8 +12,9 @@ setup() {
 	NAME=vm-$BATS_TEST_NUMBER
 	FLAGS=()
 	if [ "$(id -u)" -ne 0 ]; then
-		# an ordinary user cannot have device programs, and must say that he does without
-		echo '{"version": 1, "profiles": {"default": {"devices": {"accept": ["none"]}}}}' >"$BATS_TEST_TMPDIR/policy.json"
+		# an ordinary user cannot have these, and must say that he does without
+		echo '{"version": 1, "profiles": {"default": {"devices": {"accept": ["none"]}, "egress": {"accept": ["none"]},
+			"audit": {"accept": ["none"]}}}}' >"$BATS_TEST_TMPDIR/policy.json"
 		FLAGS=(--runtime-flag "policy=$BATS_TEST_TMPDIR/policy.json")
 	fi
 }

@@ -84,8 +84,9 @@ subordinate_ids() {
 	run "$AGENTRUN" --systemd-cgroup run --bundle "$BUNDLE" "$ID"
 	echo "$output"
 	[ "$status" -ne 0 ]
-	[[ $output = *'add "none" to profiles.default.devices.accept'* ]]
-	echo '{"version": 1, "profiles": {"default": {"devices": {"accept": ["none"]}}}}' >"$T/policy.json"
+	[[ $output =~ 'add "none" to profiles.default.'(devices|egress|audit)'.accept' ]]
+	echo '{"version": 1, "profiles": {"default": {"devices": {"accept": ["none"]}, "egress": {"accept": ["none"]},
+		"audit": {"accept": ["none"]}}}}' >"$T/policy.json"
 	run "$AGENTRUN" --systemd-cgroup --policy "$T/policy.json" run --bundle "$BUNDLE" "$ID"
 	echo "$output"
 	[ "$status" -eq 0 ]

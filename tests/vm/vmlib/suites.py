@@ -2,11 +2,12 @@
 import collections
 import glob
 import os
+import shlex
 import shutil
 import subprocess
 import time
 
-from . import images, tap
+from . import controls, images, tap
 from .channel import ChannelLost
 
 # Under emulation on a busy host; a test that hangs is ended by the suite itself long before.
@@ -19,14 +20,15 @@ GRACE_SECONDS = 5
 
 Kind = collections.namedtuple("Kind", "name user lanes sample files command")
 
-# The runtime and its helper programs, which it looks for beside itself.
+# The runtime and its helper programs, which it looks for beside itself, as the suites do for theirs.
 INSTALL = """
 set -e
 find /vm/build -maxdepth 1 -type f -perm /111 -name 'agentrun*' -exec install -m 755 -t /usr/local/bin {} +
+ln -sfn /vm/build/tests /usr/local/bin/tests
 """
 
 RUN = """
-export AGENTRUN=/usr/local/bin/agentrun srcdir=/vm/source builddir=/vm/build PATIENCE=10
+export AGENTRUN=/usr/local/bin/agentrun srcdir=/vm/source builddir=/vm/build PATIENCE=10 TMPDIR=/var/tmp
 cd /vm/{top}
 {user}{command}
 """
@@ -48,25 +50,41 @@ def programs(kind, folders):
             yield top, os.path.relpath(path, folders[top])
 
 
-def selected(lane, folders, sample, words):
+def title(kind, file):
+    return f"{kind.name}/{os.path.basename(file)}"
+
+
+def only(kind, option):
+    """The same with fewer tests: an option for bats."""
+    return kind._replace(command=kind.command.replace("bats ", f"bats {option} "))
+
+
+def selected(lane, folders, options):
     for kind in kinds():
         if lane not in kind.lanes and "*" not in kind.lanes:
             continue
-        if sample and kind.sample == "no":
+        if options.sample and kind.sample == "no":
             continue
-        if sample and kind.sample == "tagged":
-            kind = kind._replace(command=kind.command.replace("bats ", "bats --filter-tags sample "))
+        if options.sample and kind.sample == "tagged":
+            kind = only(kind, "--filter-tags sample")
         for top, file in programs(kind, folders):
-            if not words or any(word in f"{kind.name}/{file}" for word in words):
+            if options.words and not any(word in f"{kind.name}/{file}" for word in options.words):
+                continue
+            regex = controls.wanted(kind.user, title(kind, file)) if options.controls else options.filter
+            if regex:
+                yield only(kind, f"--filter {shlex.quote(regex)}"), top, file
+            elif not options.controls:
                 yield kind, top, file
 
 
-def descriptors(folders):
-    """What tests/engines/helpers/cri.py needs, where the guest finds it; the guests have no protoc."""
+def compiled(folders):
+    """What suites compile for themselves elsewhere, where the guest finds it: it has no compilers."""
     helpers = os.path.join(folders["source"], "tests/engines/helpers")
     if shutil.which("protoc"):
         subprocess.run(["protoc", "-I", helpers, f"--descriptor_set_out={folders['logs']}/cri.desc", "cri.proto"],
                        check=True)
+    subprocess.run(["gcc", "-static", "-O1", "-o", f"{folders['logs']}/attack-probe",
+                    f"{folders['source']}/tests/attacks/helpers/probe.c"], check=True)
 
 
 class Lane:
@@ -74,7 +92,7 @@ class Lane:
 
     def __init__(self, lane, folders, writer):
         self.lane, self.folders, self.writer = lane, folders, writer
-        descriptors(folders)
+        compiled(folders)
         self._context = self._vm = None
 
     def __enter__(self):
@@ -128,7 +146,7 @@ class Lane:
     def run(self, kind, top, file, end):
         """One file, until the monotonic clock shows "end": what is then left of it is skipped."""
         name = f"{kind.name}.{kind.user}.{os.path.basename(file)}"
-        prefix = f"{self.lane} {kind.user} {os.path.basename(file)}"
+        prefix = f"{self.lane} {kind.user} {title(kind, file)}"
         print(f"# {prefix}", flush=True)
         failures = 0
         while time.monotonic() < end:

@@ -68,8 +68,13 @@ ROWS = [
     (r".*", failing_poststart, "a failing poststart hook fails the start, as in newer peers"),
     (r"nodes: .*", in_userns, "in a user namespace the default devices belong to its root"),
     (r"descriptors", None, "the container has the caller's descriptors as they are, as with crun; runc run copies through pipes"),
-    (r"left: /rootfs/.*", without(r"100(755|700|644)"), "a file that is made as a mount point has mode 0644"),
-    (r"run: exit code", lambda values, config: values["agentrun"] == "255" and "/bin/broken" in config["process"]["args"],
+    (r"left: /rootfs/.*", without(r"100(755|700|644|666|000)"), "a file that is made as a mount point has mode 0644, one for a device none"),
+    (r"environment", without(r"HOME=\S* ?"), "HOME is looked up where it is not given or empty, as in runc"),
+    (r"mount /dev/.*", in_userns, "a device that is bound keeps the flags of the host's /dev, as with runc"),
+    (r"paths: .*", lambda values, config: any("tmpcopyup" in m.get("options", []) for m in config["mounts"]),
+     "the mode that is asked for a tmpfs is not lost to that of the folder copied into it"),
+    (r"use: .*", lambda values, config: "devices" in config["linux"], "the default devices can be used even if the configuration lists them, as with crun"),
+    (r"run: exit code|init: exit", lambda values, config: values["agentrun"] in ("255", "code 255") and "/bin/broken" in config["process"]["args"],
      "a program that cannot be executed after the start gives 255, as in runc since 1.2"),
 ]
 

@@ -2,6 +2,7 @@
  * `diff`: what a session changed.
  */
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "commands/commands.h"
 #include "container/session.h"
@@ -44,7 +45,7 @@ static int list(struct command_ctx *ctx, struct error *err)
 static int run(struct command_ctx *ctx, void *opts, const struct command_args *args, struct error *err)
 {
 	const struct diff_options *o = opts;
-	const struct snap_out out = { ctx->write, ctx->write_arg };
+	const struct snap_out out = { ctx->write, ctx->write_arg, isatty(STDOUT_FILENO) };
 	_cleanup_session_ struct session s = SESSION_NULL;
 	enum snap_diff_form form = o->json ? SNAP_DIFF_JSON : o->patch ? SNAP_DIFF_PATCH : SNAP_DIFF_TEXT;
 	int r;

@@ -132,6 +132,7 @@ int snap_locate(const struct snap_record *rec, const char *path, size_t *ret_lay
 struct snap_out {
 	int (*write)(void *arg, const char *text, size_t len);
 	void *arg;
+	bool terminal; /* a person reads it: control characters of files are shown as text */
 };
 enum snap_diff_form { SNAP_DIFF_TEXT, SNAP_DIFF_JSON, SNAP_DIFF_PATCH };
 /* What the session changed, all of it or at path (as the container sees it) and below. */

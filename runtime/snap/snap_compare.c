@@ -44,6 +44,24 @@ struct snap_change *snap_changes_add(struct snap_changes *c, enum snap_kind kind
 	return change;
 }
 
+/* Where one of the two has data next: holes of both are equal, and may be longer than anybody could wait for. */
+static off_t skip_holes(int a_fd, int b_fd, off_t at)
+{
+	const int fds[] = { a_fd, b_fd };
+	off_t next = -1, data;
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < ELEMENTSOF(fds); i++) {
+		data = lseek(fds[i], at, SEEK_DATA);
+		/* The rest is a hole, or this filesystem cannot say: then nothing is skipped. */
+		if (data < 0)
+			data = errno == ENXIO && fstat(fds[i], &st) == 0 ? MAX(st.st_size, at) : at;
+		next = next < 0 ? data : MIN(next, data);
+	}
+	return next;
+}
+
 int snap_same_content(int a_fd, int b_fd, bool *ret)
 {
 	_cleanup_free_ char *a = malloc(2 * COMPARE_STEP);
@@ -52,7 +70,7 @@ int snap_same_content(int a_fd, int b_fd, bool *ret)
 
 	if (!a)
 		return -ENOMEM;
-	for (;;) {
+	for (;; at = skip_holes(a_fd, b_fd, at)) {
 		ssize_t n = pread(a_fd, a, COMPARE_STEP, at), done = 0;
 
 		if (n < 0)

@@ -125,7 +125,9 @@ static int mount_device(int device_fd, unsigned flags, int *ret_mount_fd)
 	    ((flags & SNAP_MOUNT_VOLATILE) && fsconfig(fs_fd, FSCONFIG_SET_FLAG, "nobarrier", NULL, 0) < 0) ||
 	    fsconfig(fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return -errno;
-	fd = fsmount(fs_fd, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOATIME | (flags & SNAP_MOUNT_READONLY ? MOUNT_ATTR_RDONLY : 0));
+	/* Whoever looks at what is there must not wake a device that was put in a file's place meanwhile. */
+	fd = fsmount(fs_fd, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOATIME | (flags & SNAP_MOUNT_FRESH ? 0 : MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID) |
+						     (flags & SNAP_MOUNT_READONLY ? MOUNT_ATTR_RDONLY : 0));
 	if (fd < 0)
 		return -errno;
 	*ret_mount_fd = fd;

@@ -124,6 +124,23 @@ static int put_body(struct buf *b, const struct side *old, const struct side *ne
 	return 0;
 }
 
+/* As less(1) does: a patch that rewrote the screen would show another one. */
+static int write_shown(const struct snap_out *out, const struct buf *b)
+{
+	_cleanup_buf_ struct buf shown = BUF_NULL;
+	size_t i;
+
+	for (i = 0; i < b->len; i++) {
+		unsigned char c = (unsigned char)b->data[i];
+
+		if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+			buf_addf(&shown, "^%c", c ^ 0x40);
+		else
+			buf_add(&shown, &b->data[i], 1);
+	}
+	return buf_ok(&shown) ? out->write(out->arg, shown.data, shown.len) : -ENOMEM;
+}
+
 static int emit(const struct snap_view *v, const char *old_path, mode_t old_mode, const char *new_path, mode_t new_mode, bool renamed,
 		const struct snap_out *out, struct error *err)
 {
@@ -149,7 +166,7 @@ static int emit(const struct snap_view *v, const char *old_path, mode_t old_mode
 	}
 	if (r < 0 || !buf_ok(&b))
 		return error_set(err, r < 0 ? r : -ENOMEM, "compare %s", name);
-	r = out->write(out->arg, b.data, b.len);
+	r = out->terminal ? write_shown(out, &b) : out->write(out->arg, b.data, b.len);
 	return r < 0 ? error_set(err, r, "write the patch") : 0;
 }
 

@@ -150,7 +150,7 @@ static int roll_layer(const struct snap *s, struct snap_part *p, const char *nam
 {
 	_cleanup_(snap_over_done) struct snap_over over = SNAP_OVER_NULL;
 	_cleanup_close_ int from_fd = -EBADF, own_fd = -EBADF, image_fd = -EBADF;
-	struct snap_sync sync = { .temp = temp };
+	struct snap_sync sync = { .temp = temp, .tight = true };
 	int r = 0;
 
 	over.source = s->record->layers[p->layer].source;
@@ -179,6 +179,9 @@ static int roll_layer(const struct snap *s, struct snap_part *p, const char *nam
 	report->files += sync.files;
 	report->bytes += sync.bytes;
 	report->skipped += sync.skipped;
+	if (r == -ENOSPC)
+		return error_text(err, r, "roll back %s: the layer is full; of a container that has stopped all can be rolled back, which needs no room in it",
+				  s->record->layers[p->layer].destination);
 	return r < 0 ? error_prefix(err, "roll back %s", s->record->layers[p->layer].destination) : 0;
 }
 

@@ -190,6 +190,11 @@ static int put_file(struct work *w, const char *path, const struct side *from, c
 			(void)error_set(err, r, "link");
 	} else {
 		r = snap_object_copy(from->fd, &from->st, dir_fd, w->s->temp, &w->s->bytes, err);
+		if (r == -ENOSPC && w->s->tight) {
+			(void)unlinkat(dir_fd, w->s->temp, 0);
+			(void)unlinkat(dir_fd, name, 0);
+			r = snap_object_copy(from->fd, &from->st, dir_fd, w->s->temp, &w->s->bytes, err);
+		}
 	}
 	if (r == 0 && renameat(dir_fd, w->s->temp, dir_fd, name) < 0) {
 		/* An overlay does not see that both are one file already, and cannot rename them. */
@@ -237,6 +242,9 @@ static int put_one(struct work *w, const char *path, struct error *err)
 	if (same && (link ? linked(w->s, &to, link) : from.st.st_nlink > 1 || to.st.st_nlink == 1))
 		return 0;
 	w->s->files++;
+	/* What we hold ourselves could not be freed. */
+	side_done(&to);
+	to = SIDE_NULL;
 	return put_file(w, path, &from, link, err);
 }
 

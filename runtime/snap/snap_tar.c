@@ -291,6 +291,26 @@ static int put_part(struct tar *t, const struct snap_part *p, const struct snap_
 	return r < 0 && !err->code ? error_oom(err) : r;
 }
 
+/* An archive has no holes: a file that is nothing else would fill the disk of the host. What the layer can hold fits. */
+static int check_size(const struct snap_parts *parts, uint64_t max, struct error *err)
+{
+	uint64_t sum = 0;
+	size_t i, k;
+
+	for (i = 0; i < parts->n; i++)
+		for (k = 0; k < parts->items[i].changes.n; k++) {
+			const struct snap_change *c = &parts->items[i].changes.items[k];
+
+			if (c->kind == SNAP_DELETED || c->implied || c->link || !S_ISREG(c->new.st_mode))
+				continue;
+			sum += MIN((uint64_t)c->new.st_size, UINT64_MAX - sum);
+			if (sum > max)
+				return error_text(err, -EFBIG, "with %s the archive would be larger than the session may be (%llu bytes), since it has no "
+						  "holes: name other paths", c->path, (unsigned long long)max);
+		}
+	return 0;
+}
+
 int snap_export(const struct snap *s, const char *path, const char *file, struct snap_report *report, struct error *err)
 {
 	_cleanup_snap_parts_ struct snap_parts parts = { 0 };
@@ -301,6 +321,8 @@ int snap_export(const struct snap *s, const char *path, const char *file, struct
 	size_t i;
 	int r = snap_parts_open(s, path, false, &parts, &below, err);
 
+	if (r == 0)
+		r = check_size(&parts, s->record->size, err);
 	if (r < 0)
 		return r;
 	fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);

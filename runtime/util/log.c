@@ -125,6 +125,25 @@ static void send_journal(enum log_level level, const char *msg)
 		(void)send(settings.fd, b.data, b.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/*
+ * Messages name files and quote what programs said: for a terminal their control characters must be no
+ * more than text.
+ */
+static void write_plain(const char *msg)
+{
+	_cleanup_buf_ struct buf b = BUF_NULL;
+	const unsigned char *p;
+
+	for (p = (const unsigned char *)msg; *p; p++)
+		if ((*p < 0x20 && *p != '\t' && *p != '\n') || *p == 0x7f)
+			buf_addf(&b, "\\%03o", *p);
+		else
+			buf_add(&b, p, 1);
+	buf_adds(&b, "\n");
+	if (buf_ok(&b))
+		(void)fd_write_all(STDERR_FILENO, b.data, b.len);
+}
+
 static void write_stderr(enum log_level level, const char *msg)
 {
 	_cleanup_free_ char *record = NULL;
@@ -136,7 +155,10 @@ static void write_stderr(enum log_level level, const char *msg)
 	if (settings.kind == TO_NOTHING &&
 	    (settings.format == LOG_FORMAT_JSON || settings.level == LOG_LEVEL_DEBUG))
 		record = make_record(level, msg);
-	write_line(STDERR_FILENO, record ? record : msg);
+	if (record)
+		write_line(STDERR_FILENO, record);
+	else
+		write_plain(msg);
 }
 
 static void write_target(enum log_level level, const char *msg)

@@ -1,0 +1,201 @@
+# What a hostile container can do to those who look at its session, and what a crash or another process can do to
+# a commit. Everything that is killed is killed at a known system call.
+# shellcheck shell=bash
+
+load sessions.bash
+
+setup_file() {
+	session_setup_file
+}
+
+teardown_file() {
+	suite_teardown_file
+}
+
+setup() {
+	session_setup
+}
+
+teardown() {
+	chattr -i "$WORK/file" 2>/dev/null || true
+	session_teardown
+}
+
+@test "a huge file of nothing costs nothing" {
+	truncate -s 1T "$WORK/hole"
+	edit_work 'printf x | dd of=hole bs=1 seek=4096 conv=notrunc 2>/dev/null; truncate -s 2048G new'
+	call diff "$ID"
+	works "/work over $WORK: 2 changes
+  modified:   hole (content)
+  added:      new (2.0 TiB)"
+	call diff --patch "$ID"
+	works
+	call commit --output "$T/layer.tar" "$ID"
+	fails 1 'with hole the archive would be larger than the session may be'
+	[ ! -e "$T/layer.tar" ]
+	call commit "$ID"
+	works
+	[ "$(stat -c %s "$WORK/hole" "$WORK/new" | tr '\n' ' ')" = '1099511627776 2199023255552 ' ]
+	[ "$(stat -c %b "$WORK/hole")" -lt 100 ]
+}
+
+@test "control characters of names and content are text on a terminal, and bytes in a patch" {
+	edit_work 'printf "one\n\033[1A\033[2Khidden\007\n" >file; n=$(printf "bad\033[2Jname\n+++ b"); : >"$n"; ln -s "$(printf "x\033[2J")" link'
+	[ "$("$AGENTRUN" --root "$ROOT" diff --patch "$ID" | grep -c $'\033')" = 2 ]
+	run script -qec "'$AGENTRUN' --root '$ROOT' diff --patch $ID; '$AGENTRUN' --root '$ROOT' diff $ID" /dev/null </dev/null
+	[ "$status" -eq 0 ]
+	[[ $output != *$'\033'* && $output != *$'\007'* ]]
+	[[ $output = *'+^[[1A^[[2Khidden^G'* ]]
+	[[ $output = *'added:      "bad\033[2Jname\n+++ b" (0 bytes)'* ]]
+	cp -a "$WORK" "$T/applied"
+	"$AGENTRUN" --root "$ROOT" diff --patch "$ID" >"$T/patch"
+	(cd "$T/applied" && git init -q . && git apply "$T/patch")
+	[ "$(cat "$T/applied/dir/other")" = two ]
+	call diff --json "$ID"
+	works
+	[[ $output != *$'\033'* ]]
+	# an error that names such a path
+	call rollback --discard "$ID"
+	edit_work 'n=$(printf "\033[2J%0240d" 0); i=0; while [ $i -lt 17 ]; do mkdir "$n" && cd "$n" || break; i=$((i + 1)); done'
+	call diff "$ID"
+	[[ $status -eq 1 && $errors = *'more than 4000 bytes'* ]]
+	[[ $errors != *$'\033'* && $errors = *'\033[2J'* ]]
+}
+
+@test "the container changes everything while we look: nothing of the host is read, nothing hangs" {
+	mkdir "$T/outside"
+	echo "TOP-SECRET" >"$T/outside/file"
+	chmod 755 "$T" "$T/outside"
+	sh_args "cd /work; touch ready; while :; do
+		rm -rf x; mkdir x; echo a >x/file; mv x y; ln -s '$T/outside' x; rm x; mkfifo x; rm -r y x
+		echo b >x; ln x z; rm x; ln -s ../../../../../../$T/outside/file x; mv z y; rm -rf dir; ln -s '$T/outside' dir; rm dir; mkdir dir; done"
+	start_container
+	ready() { call diff "$ID" && [[ $output = *ready* ]]; }
+	wait_for 20 ready
+	for round in 1 2 3; do
+		timeout 60 "$AGENTRUN" --root "$ROOT" diff --patch "$ID" >>"$T/seen" 2>>"$T/errors" || [ $? -ne 124 ]
+		timeout 60 "$AGENTRUN" --root "$ROOT" diff --json "$ID" >>"$T/seen" 2>>"$T/errors" || [ $? -ne 124 ]
+		call snapshot "$ID" "s$round"
+		works "s$round"
+		call rollback --path /work/dir "$ID"
+		works
+		call commit --path /work/ready "$ID"
+		works
+		call commit --output "$T/tar$round" "$ID"
+		works
+	done
+	cat "$T/errors"
+	call commit --force "$ID"
+	works
+	call rollback "$ID"
+	works
+	has_status running
+	! grep -q TOP-SECRET "$T/seen"
+	! cat "$T"/tar* | grep -q TOP-SECRET
+	[ "$(ls "$T/outside")" = file ]
+	! find "$WORK" -type f -print0 | xargs -0 grep -l TOP-SECRET
+	[ -z "$(find "$WORK" -name '.agentrun-*')" ]
+}
+
+# What a commit, a rollback or a snapshot changes, each call counted from its start.
+STEPS=mkdirat,mknodat,openat,openat2,renameat,renameat2,linkat,symlinkat,unlinkat,fchownat,chmod,utimensat,setxattr,fsync,syncfs,ioctl,move_mount
+
+# killed_at N COMMAND...: kills it at its Nth such call; 1 when it came to its end.
+killed_at() {
+	local n=$1
+	shift
+	# shellcheck disable=SC2086
+	strace -qq -o /dev/null -e trace=$STEPS -e inject=$STEPS:signal=SIGKILL:when="$n" \
+		"$AGENTRUN" --root "$ROOT" "$@" >/dev/null 2>&1 3>&- </dev/null || [ $? -ne 137 ] || return 0
+	return 1
+}
+
+@test "commit killed at any step: finished by the next call, or taken back" {
+	command -v strace >/dev/null || skip "no strace"
+	cp -a "$WORK" "$T/plain"
+	edit_work 'echo more >>file; rm -r dir; echo x >dir; mkdir new; echo y >new/y; ln new/y new/z; ln -s /etc new/l'
+	step=${KILL_FIRST:-1}
+	while killed_at "$step" commit "$ID"; do
+		if [ $((step % 2)) -eq 0 ]; then
+			call commit "$ID"
+			[ "$status" -eq 0 ] || { echo "step $step"; return 1; }
+			[ "$(cat "$WORK/file" "$WORK/dir" "$WORK/new/y")" = $'one\nmore\nx\ny' ]
+			[ "$WORK/new/y" -ef "$WORK/new/z" ]
+		fi
+		call commit --undo "$ID"
+		[ "$status" -eq 0 ] || [[ $errors = *'there is no commit to take back'* ]] || { echo "step $step"; return 1; }
+		[ "$(listing "$WORK")" = "$(listing "$T/plain")" ] || { echo "step $step"; find "$WORK" -ls; return 1; }
+		# a layer that was committed whole is gone, and so is the rest of the test
+		[ -e "$(session_dir)/layer.img" ] || { call rollback --discard "$ID"; args true; edit_again; }
+		step=$((step + ${KILL_STEP:-23}))
+	done
+	[ "$step" -gt 100 ]
+}
+
+edit_again() {
+	edit_work 'echo more >>file; rm -r dir; echo x >dir; mkdir new; echo y >new/y; ln new/y new/z; ln -s /etc new/l'
+}
+
+@test "snapshot and rollback killed at any step: the next call goes on" {
+	command -v strace >/dev/null || skip "no strace"
+	edit_work 'echo one >a; rm -r dir'
+	call snapshot "$ID" first
+	works
+	step=${KILL_FIRST:-1}
+	while killed_at "$step" snapshot "$ID" killed; do
+		call snapshot --list "$ID"
+		works
+		call snapshot --remove "$ID" killed
+		[ "$status" -eq 0 ] || [[ $errors = *'there is no snapshot'* ]]
+		call snapshot "$ID" killed
+		works
+		call snapshot --remove "$ID" killed
+		step=$((step + ${KILL_STEP:-23}))
+	done
+	[ "$step" -gt 30 ]
+	for what in "" first; do
+		step=${KILL_FIRST:-1}
+		while killed_at "$step" rollback --path /work "$ID" $what; do
+			call rollback --path /work/dir "$ID"
+			works
+			call rollback "$ID" first
+			works
+			call diff "$ID"
+			works "/work over $WORK: 2 changes
+  added:      a (4 bytes)
+  deleted:    dir/"
+			step=$((step + ${KILL_STEP:-23}))
+		done
+		[ "$step" -gt 30 ]
+	done
+	untouched
+}
+
+@test "an original that cannot be written: said, taken back, and finished when it can" {
+	edit_work 'echo new >aaa; echo more >>file; echo z >zzz'
+	chattr +i "$WORK/file" 2>/dev/null || skip "no immutable files here"
+	call commit --force "$ID"
+	fails 1 'write file: .*not permitted'
+	call commit --undo --force "$ID"
+	works
+	untouched
+	call commit --force "$ID"
+	fails 1 'write file: .*not permitted'
+	chattr -i "$WORK/file"
+	call commit "$ID"
+	works
+	[ "$(cat "$WORK/aaa" "$WORK/file" "$WORK/zzz")" = $'new\none\nmore\nz' ]
+}
+
+@test "a layer that is full can be rolled back" {
+	head -c 20000000 /dev/zero >"$WORK/big"
+	sh_args 'cd /work; dd if=/dev/urandom of=big bs=1M 2>/dev/null; dd if=/dev/zero of=rest bs=1k 2>/dev/null; touch /tmp/ready; exec sleep 1000'
+	start_container
+	full() { call exec "$ID" test -e /tmp/ready; [ "$status" -eq 0 ]; }
+	wait_for 30 full
+	call rollback "$ID"
+	works
+	call diff "$ID"
+	works "/work over $WORK: no changes"
+	has_status running
+}

@@ -6,11 +6,15 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "audit/audit_name.h"
 #include "audit/audit_scan.h"
 #include "util/str.h"
+
+#define COUNT_FILE  ".ended"
+#define PRUNE_SHARE 64
 
 static int lock_part(int dirfd, const char *name, uint32_t part)
 {
@@ -92,4 +96,34 @@ int audit_store_prune(int dirfd, int index_dirfd, uint64_t total, const char *ke
 	if (ret_removed)
 		*ret_removed = removed;
 	return 0;
+}
+
+/* Its parts but for the last are full. */
+static uint64_t bytes_of(int dirfd, const char *name, uint32_t parts)
+{
+	char file[AUDIT_FILE_SIZE];
+	struct stat st = { 0 };
+
+	audit_name_file(name, parts, file);
+	(void)fstatat(dirfd, file, &st, AT_SYMLINK_NOFOLLOW);
+	return (uint64_t)(parts > 0 ? parts - 1 : 0) * AUDIT_PART_BYTES + (uint64_t)st.st_size;
+}
+
+bool audit_store_prune_due(int dirfd, int index_dirfd, const char *name, uint32_t parts, uint64_t total)
+{
+	_cleanup_close_ int fd = -EBADF;
+	struct stat st;
+	uint64_t sum;
+	bool due;
+
+	if (index_dirfd < 0)
+		return true;
+	/* Nothing is in it: its size is the count. */
+	fd = openat(index_dirfd, COUNT_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || flock(fd, LOCK_EX) < 0 || fstat(fd, &st) < 0)
+		return true;
+	sum = (uint64_t)st.st_size + bytes_of(dirfd, name, parts);
+	/* The first since boot looks in any case. */
+	due = st.st_size == 0 || sum >= total / PRUNE_SHARE;
+	return ftruncate(fd, due ? 1 : (off_t)sum) < 0 || due;
 }

@@ -60,6 +60,11 @@ bool audit_store_busy(int dirfd, const char *name);
  */
 int audit_store_prune(int dirfd, int index_dirfd, uint64_t total, const char *keep,
 		      size_t *ret_removed, struct error *err);
+/*
+ * Counts a log that has ended, in a file beside the index. True: since it was last true a 64th of total has come
+ * together, or it cannot be counted, and it is time to look at all of them.
+ */
+bool audit_store_prune_due(int dirfd, int index_dirfd, const char *name, uint32_t parts, uint64_t total);
 
 /*
  * The index: where a log stood when it was last looked at, kept apart from it. Written twice:

@@ -144,6 +144,7 @@ void sup_log_tidy(struct sup *s)
 	if (s->ring.cgroup > 0)
 		give_ring_back(s);
 	if (s->log_dir >= 0 &&
+	    audit_store_prune_due(s->log_dir, s->log_index, s->log_name, s->log_head.part, AUDIT_TOTAL_BYTES) &&
 	    audit_store_prune(s->log_dir, s->log_index, AUDIT_TOTAL_BYTES, s->log_name, NULL, &err) < 0)
 		sup_warn(s, "audit log", &err);
 }

@@ -155,6 +155,23 @@ static size_t count_logs(void)
 	return scan.count;
 }
 
+static void test_prune_due(void)
+{
+	char name[AUDIT_NAME_SIZE];
+	struct audit_sink_options opt = { 0 };
+	struct audit_head head;
+
+	audit_sink_close(world_sink(name, &opt), &head, &err);
+	ok(audit_store_prune_due(world_fd, world_fd, name, head.part, UINT64_C(1) << 40), "the first since boot looks");
+	ok(!audit_store_prune_due(world_fd, world_fd, name, head.part, UINT64_C(1) << 40), "a small log is only counted");
+	ok(!audit_store_prune_due(world_fd, world_fd, name, head.part, 150000), "and another one");
+	ok(audit_store_prune_due(world_fd, world_fd, name, head.part, 20000), "many small ones are many bytes");
+	ok(!audit_store_prune_due(world_fd, world_fd, name, head.part, UINT64_C(1) << 40), "it counts anew");
+	ok(audit_store_prune_due(world_fd, world_fd, name, 3, UINT64_C(1) << 30), "parts are large");
+	ok(audit_store_prune_due(world_fd, -EBADF, name, head.part, UINT64_C(1) << 40), "what cannot be counted is looked at");
+	(void)unlinkat(world_fd, ".ended", 0);
+}
+
 static void test_prune(void)
 {
 	char name[4][AUDIT_NAME_SIZE], file[AUDIT_FILE_SIZE];
@@ -277,6 +294,7 @@ int main(void)
 	test_change();
 	test_torn();
 	test_prune();
+	test_prune_due();
 	test_index();
 	test_find();
 	world_remove();

@@ -44,34 +44,63 @@ static void limit(int dir, const char *file, uint64_t *ret)
 		*ret = 0;
 }
 
-void cgroup_peaks_read(const struct cgroup *cg, struct cgroup_peaks *ret)
+static void read_memory(const struct cgroup *cg, bool all, struct cgroup_peaks *ret)
 {
 	bool v2;
-	int dir;
+	int dir = open_for(cg, "memory", &v2);
 
-	*ret = (struct cgroup_peaks){ 0 };
-	dir = open_for(cg, "memory", &v2);
-	if (dir >= 0) {
+	if (dir < 0)
+		return;
+	keyed(dir, v2 ? "memory.events" : "memory.oom_control", "oom_kill", &ret->oom_kills);
+	if (all) {
 		number(dir, v2 ? "memory.peak" : "memory.max_usage_in_bytes", &ret->memory);
-		keyed(dir, v2 ? "memory.events" : "memory.oom_control", "oom_kill", &ret->oom_kills);
 		limit(dir, v2 ? "memory.max" : "memory.limit_in_bytes", &ret->memory_limit);
-		(void)close(dir);
 	}
-	dir = open_for(cg, "pids", &v2);
-	if (dir >= 0) {
+	(void)close(dir);
+}
+
+static void read_pids(const struct cgroup *cg, bool all, struct cgroup_peaks *ret)
+{
+	bool v2;
+	int dir = open_for(cg, "pids", &v2);
+
+	if (dir < 0)
+		return;
+	keyed(dir, "pids.events", "max", &ret->pids_refused);
+	if (all) {
 		number(dir, "pids.peak", &ret->pids);
-		keyed(dir, "pids.events", "max", &ret->pids_refused);
 		limit(dir, "pids.max", &ret->pids_limit);
-		(void)close(dir);
 	}
-	dir = open_for(cg, "cpuacct", &v2);
-	if (dir >= 0) {
-		if (v2) {
-			keyed(dir, "cpu.stat", "usage_usec", &ret->cpu_ns);
-			ret->cpu_ns *= 1000;
-		} else {
-			number(dir, "cpuacct.usage", &ret->cpu_ns);
-		}
-		(void)close(dir);
+	(void)close(dir);
+}
+
+static void read_cpu(const struct cgroup *cg, struct cgroup_peaks *ret)
+{
+	bool v2;
+	int dir = open_for(cg, "cpuacct", &v2);
+
+	if (dir < 0)
+		return;
+	if (v2) {
+		keyed(dir, "cpu.stat", "usage_usec", &ret->cpu_ns);
+		ret->cpu_ns *= 1000;
+	} else {
+		number(dir, "cpuacct.usage", &ret->cpu_ns);
 	}
+	(void)close(dir);
+}
+
+void cgroup_hits_read(const struct cgroup *cg, struct cgroup_peaks *ret)
+{
+	*ret = (struct cgroup_peaks){ 0 };
+	read_memory(cg, false, ret);
+	read_pids(cg, false, ret);
+}
+
+void cgroup_peaks_read(const struct cgroup *cg, struct cgroup_peaks *ret)
+{
+	*ret = (struct cgroup_peaks){ 0 };
+	read_memory(cg, true, ret);
+	read_pids(cg, true, ret);
+	read_cpu(cg, ret);
 }

@@ -18,6 +18,8 @@ struct cgroup_peaks {
 	uint64_t memory_limit, pids_limit; /* now in force; 0 = also none */
 };
 void cgroup_peaks_read(const struct cgroup *cg, struct cgroup_peaks *ret);
+/* oom_kills and pids_refused alone. */
+void cgroup_hits_read(const struct cgroup *cg, struct cgroup_peaks *ret);
 
 /*
  * A descriptor that becomes readable (v1: eventfd on memory.oom_control; v2: inotify on

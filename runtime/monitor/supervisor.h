@@ -129,6 +129,8 @@ int sup_process_drained(struct sup_process *p, struct error *err);
 int sup_finish(struct sup *s, struct error *err);
 
 /* supervisor_evidence.c: why it ended, from all that can be known */
+/* It is added now. */
+void sup_evidence_begin(struct sup_process *p);
 /* Init at its exit stop: it is still a member of its cgroup, whose counters live with it where systemd made it. */
 void sup_evidence_take(struct sup_process *p, int status);
 /* The OOM killer was at work there, and whether it chose this process is known already. */

@@ -37,9 +37,28 @@ static bool was_chosen(const struct sup_process *p)
 	return oom_notes_name(fd, p->pid);
 }
 
+void sup_evidence_begin(struct sup_process *p)
+{
+	const struct cgroup *cg = &p->sup->cgroup;
+	bool fresh = p->number == 0;
+	size_t i;
+
+	for (i = 0; i < cg->n_dirs; i++)
+		fresh &= cg->dirs[i].created;
+	/* In a cgroup that was made for it nothing has happened yet. */
+	if (!fresh)
+		cgroup_hits_read(cg, &p->before);
+}
+
 void sup_evidence_take(struct sup_process *p, int status)
 {
-	cgroup_peaks_read(&p->sup->cgroup, &p->seen);
+	const struct cgroup *cg = &p->sup->cgroup;
+
+	/* Only systemd takes a cgroup away by itself. */
+	if (cg->manager == CGROUP_MANAGER_SYSTEMD)
+		cgroup_peaks_read(cg, &p->seen);
+	else
+		cgroup_hits_read(cg, &p->seen);
 	if (is_mystery(p, status) && oom_kills(p, &p->seen) > 0 && was_chosen(p))
 		p->oom = EXIT_OOM_CHOSEN;
 }

@@ -81,7 +81,7 @@ struct sup_process *sup_process_new(struct sup *s, uint32_t number, struct error
 	p->number = number;
 	p->pidfd = -EBADF;
 	p->left_ns = UINT64_MAX;
-	cgroup_peaks_read(&s->cgroup, &p->before);
+	sup_evidence_begin(p);
 	p->end = EV_SOURCE_NULL;
 	p->deadline = p->drain = p->look = EV_TIMER_NULL;
 	p->next = s->processes;

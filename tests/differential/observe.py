@@ -59,6 +59,7 @@ class Observation:
         subprocess.run(["cp", "-a", os.path.dirname(rootfs) + "/volume", self.bundle + "/volume"], check=True)
         os.symlink("volume", self.bundle + "/volume-link")
         os.symlink("rootfs", self.bundle + "/rootfs-link")
+        open(self.runtime.work + "/input", "w").close()
         open(self.bundle + "/hook-log", "w").close()
         os.chmod(self.bundle + "/hook-log", 0o666)
         text = json.dumps(config).replace("BUNDLE", self.bundle).replace("HELPER", str(self.runtime.helper))
@@ -75,9 +76,10 @@ class Observation:
 
     def call(self, *arguments, stdout=subprocess.DEVNULL):
         command = self.runtime.command + ["--root", self.runtime.work + "/root"] + list(arguments)
-        with open(self.runtime.work + "/errors", "a") as errors:
+        # not /dev/null as standard input: the peers give what they find there to the container's user, which is then the host's device
+        with open(self.runtime.work + "/errors", "a") as errors, open(self.runtime.work + "/input") as empty:
             try:
-                return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=errors, timeout=LIMIT, cwd=self.bundle).returncode
+                return subprocess.run(command, stdin=empty, stdout=stdout, stderr=errors, timeout=LIMIT, cwd=self.bundle).returncode
             except subprocess.TimeoutExpired:
                 return "hangs"
 

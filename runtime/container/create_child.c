@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "container/create_steps.h"
 #include "container/gate.h"
 #include "container/proto.h"
 #include "container/readback.h"
@@ -256,18 +257,15 @@ static int do_names(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 	const struct plan *p = c->plan;
-	size_t i;
 	int r;
 
 	if (p->hostname && sethostname(p->hostname, strlen(p->hostname)) < 0)
 		return error_set(err, -errno, "set hostname \"%s\"", p->hostname);
 	if (p->domainname && setdomainname(p->domainname, strlen(p->domainname)) < 0)
 		return error_set(err, -errno, "set domainname \"%s\"", p->domainname);
-	for (i = 0; i < p->sysctl.count; i++) {
-		r = sysctl_write(c->proc_fd, p->sysctl.items[i].key, p->sysctl.items[i].value, err);
-		if (r < 0)
-			return r;
-	}
+	r = create_settings(c, err);
+	if (r < 0)
+		return r;
 	if (p->ns_create & CLONE_NEWTIME)
 		return ns_unshare_time(c->proc_fd, p->time_offsets, p->n_time_offsets, err);
 	return 0;
@@ -347,6 +345,7 @@ static int do_ready(void *ctx, struct error *err)
 
 static const struct phase child_phases[] = {
 	{ "wait-go", do_wait_go, "first: in no cgroup and without ids before it" },
+	{ "settings", create_settings_early, "what only the host's root may set, while we still are it" },
 	{ "identity", do_identity, "root of the user namespace before anything is made in it" },
 	{ "session", do_session, "before the terminal, which needs a session without one" },
 	{ "late-namespaces", do_late_namespaces, "cgroup namespace only once in the right cgroup" },

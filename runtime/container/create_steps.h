@@ -24,6 +24,11 @@ int create_cgroup(void *ctx, struct error *err);
 /* create_record.c: c->record from the plan and the options. */
 int create_fill_record(struct create *c, struct error *err);
 int create_place(void *ctx, struct error *err);
+/* create_settings.c, in the child: what only the host's root may set, while it still is that; then the others. */
+int create_settings_early(void *ctx, struct error *err);
+int create_settings(const struct create *c, struct error *err);
+/* Reads those of the policy back; what a specification sets may be a setting that only takes and never shows. */
+int create_settings_compare(const struct create *c, struct error *err);
 int create_rdt_attach(struct create *c, struct error *err);
 
 /* PROC/PID/oom_score_adj of a child; EPERM is ignored when rootless, as lowering needs privilege on the host. */

@@ -109,15 +109,14 @@ static void read_memory(struct policy_facts *f)
 	}
 }
 
-/* What egress/ and the trace of programs say they need. */
-static bool kernel_is_new(void)
+static bool kernel_is(unsigned least_major, unsigned least_minor)
 {
 	unsigned major = 0, minor = 0;
 	struct utsname uts;
 
 	if (uname(&uts) < 0 || sscanf(uts.release, "%3u.%3u", &major, &minor) != 2)
 		return false;
-	return major > 6 || (major == 6 && minor >= 1);
+	return major > least_major || (major == least_major && minor >= least_minor);
 }
 
 static int read_controllers(const struct guard_host *host, struct policy_facts *f, struct error *err)
@@ -146,7 +145,8 @@ static int read_controllers(const struct guard_host *host, struct policy_facts *
 	/* v2 device rules are BPF programs: that needs privilege, not a controller. */
 	if (v2 && !host->rootless)
 		f->controllers |= POLICY_CG_DEVICES;
-	f->cgroup_bpf = host->host_root && (v2 || layout == CGROUP_LAYOUT_HYBRID) && kernel_is_new();
+	/* What egress/ and the trace of programs say they need. */
+	f->cgroup_bpf = host->host_root && (v2 || layout == CGROUP_LAYOUT_HYBRID) && kernel_is(6, 1);
 	f->swap_limit = access(v2 ? "/proc/swaps" : "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes",
 			       F_OK) == 0;
 	return 0;
@@ -243,6 +243,48 @@ static int read_limits(const struct cgroup *cg, struct policy_facts *f, struct e
 	return 0;
 }
 
+/* Linux 6.6: before, its strictest value refuses every memfd_create(2) that does not know of it. */
+#define MEMFD_NOEXEC "vm.memfd_noexec"
+
+/* Why the setting cannot be made here, or NULL. */
+static const char *setting_obstacle(const struct guard_host *host, const char *name)
+{
+	char path[POLICY_SETTING_NAME_MAX + 8];
+	size_t i;
+
+	(void)snprintf(path, sizeof(path), "sys/%s", name);
+	for (i = 0; path[i]; i++)
+		if (path[i] == '.')
+			path[i] = '/';
+	if (faccessat(host->proc_fd, path, F_OK, 0) < 0)
+		return "no such setting in this kernel";
+	/* Group ids are those of the user namespace, which may not even have two. */
+	if (str_eq(name, "net.ipv4.ping_group_range") && !host->host_root)
+		return "the kernel's own value, which is nobody";
+	if (!str_eq(name, MEMFD_NOEXEC))
+		return NULL;
+	return !kernel_is(6, 6)	 ? "not before Linux 6.6" :
+	       !host->host_root ? "only the host's root can set it" :
+				   NULL;
+}
+
+static int read_settings(const struct guard *g, const struct guard_host *host, struct arena *arena, struct policy_facts *f,
+			 struct error *err)
+{
+	const struct strv *set = &g->profile.sysctls.set.list;
+	const char **why = arena_calloc(arena, set->count + 1, sizeof(*why));
+	char name[POLICY_SETTING_NAME_MAX];
+	size_t i;
+
+	if (!why)
+		return error_oom(err);
+	for (i = 0; i < set->count; i++)
+		if (policy_setting_name(set->items[i], name))
+			why[i] = setting_obstacle(host, name);
+	f->settings = why;
+	return 0;
+}
+
 /* For a container that is made; an exec follows what was decided then. */
 static const char *read_listener(const struct spec *spec)
 {
@@ -268,6 +310,8 @@ int guard_facts(const struct guard *g, const struct spec *spec, const struct gua
 	r = read_controllers(host, &f, err);
 	if (r == 0 && spec)
 		r = read_namespaces(spec, host, arena, &f, err);
+	if (r == 0 && spec)
+		r = read_settings(g, host, arena, &f, err);
 	if (r == 0)
 		r = read_cpus(arena, &f, err);
 	if (r == 0)

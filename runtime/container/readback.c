@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include "container/create_steps.h"
 #include "os/mount_verify.h"
 #include "os/procattr.h"
 #include "util/log.h"
@@ -117,6 +118,8 @@ int readback_create_child(void *ctx, struct error *err)
 	/* In the creator's own mount namespace, where the policy lists that, nothing was mounted for it. */
 	if (r == 0 && plan_has_ns(p, CLONE_NEWNS))
 		r = mount_verify(&v, err);
+	if (r == 0)
+		r = create_settings_compare(c, err);
 	note_time("namespaces and mounts", start);
 	return r;
 }

@@ -56,6 +56,10 @@ bool lsm_selinux_enabled(int proc_fd);
 int sysctl_check(const char *key, uint64_t own_ns, bool other_domainname, struct error *err);
 /* One write below PROC/sys, of the namespaces that the caller is in. */
 int sysctl_write(int proc_fd, const char *key, const char *value, struct error *err);
+/* Whether the write is for the root of the initial user namespace alone (Linux 6.18). */
+bool sysctl_needs_host_root(const char *key);
+/* -EIO when it reads other numbers or words than value has. */
+int sysctl_verify(int proc_fd, const char *key, const char *value, struct error *err);
 
 /* Brings lo up in the current network namespace. */
 int net_loopback_up(struct error *err);

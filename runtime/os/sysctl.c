@@ -25,6 +25,7 @@ static const struct sysctl_rule {
 	{ "kernel/shmall", CLONE_NEWIPC },     { "kernel/shmmax", CLONE_NEWIPC },
 	{ "kernel/shmmni", CLONE_NEWIPC },     { "kernel/shm_rmid_forced", CLONE_NEWIPC },
 	{ "fs/mqueue/", CLONE_NEWIPC },	       { "net/", CLONE_NEWNET },
+	{ "vm/memfd_noexec", CLONE_NEWPID },   { "user/max_user_namespaces", CLONE_NEWUSER },
 	{ "kernel/domainname", CLONE_NEWUTS }, { "kernel/hostname", CLONE_NEWUTS },
 };
 
@@ -108,6 +109,51 @@ int sysctl_check(const char *key, uint64_t own_ns, bool other_domainname, struct
 			  "sysctl \"%s\" is not allowed: it does not belong to a namespace, so it "
 			  "would change the host",
 			  key);
+}
+
+bool sysctl_needs_host_root(const char *key)
+{
+	char path[SYSCTL_KEY_MAX];
+
+	/* The kernel asks for the initial user namespace's root, whoever owns the process ids. */
+	return key_to_path(key, path) == 0 && str_eq(path, "vm/memfd_noexec");
+}
+
+/* "1 0" reads back as "1\t0". */
+static bool same_value(const char *asked, const char *is)
+{
+	const char *blanks = " \t\n";
+
+	for (;;) {
+		size_t a, b;
+
+		asked += strspn(asked, blanks);
+		is += strspn(is, blanks);
+		a = strcspn(asked, blanks);
+		b = strcspn(is, blanks);
+		if (a != b || strncmp(asked, is, a) != 0)
+			return false;
+		if (a == 0)
+			return true;
+		asked += a;
+		is += b;
+	}
+}
+
+int sysctl_verify(int proc_fd, const char *key, const char *value, struct error *err)
+{
+	char path[SYSCTL_KEY_MAX], full[SYSCTL_KEY_MAX + 8];
+	_cleanup_free_ char *is = NULL;
+	int r;
+
+	if (key_to_path(key, path) < 0)
+		return error_text(err, -EINVAL, "sysctl \"%.200s\" is not a valid name", key);
+	(void)snprintf(full, sizeof(full), "sys/%s", path);
+	r = procfs_read(proc_fd, full, &is, err);
+	if (r < 0)
+		return error_prefix(err, "read back sysctl %s", key);
+	return same_value(value, is) ? 0 :
+				       error_text(err, -EIO, "sysctl %s was set to \"%.200s\" and reads \"%.200s\"", key, value, is);
 }
 
 int sysctl_write(int proc_fd, const char *key, const char *value, struct error *err)

@@ -105,7 +105,7 @@ struct policy_profile {
 	struct { struct policy_value masked, readonly, unmasked; } paths;
 	struct { struct policy_value readonly, tmpfs; } rootfs;
 	struct { struct policy_value mode, allow, deny; } env;
-	struct { struct policy_value allow; } sysctls;
+	struct { struct policy_value allow, set; } sysctls; /* set: "NAME=VALUE" */
 	struct {
 		struct policy_limit memory, swap, cpu, pids, hugetlb;
 		struct policy_value affinity, cpu_shares, io_weight, realtime, excess, accept;
@@ -191,6 +191,10 @@ struct policy_device {
 
 struct policy_rlimit { uint64_t soft, hard; };
 
+#define POLICY_SETTING_NAME_MAX 128
+/* The name in an entry of sysctls.set; false: it is none. */
+bool policy_setting_name(const char *setting, char ret[POLICY_SETTING_NAME_MAX]);
+
 /* What was found on the host before the decision, read-only. Plain data. */
 struct policy_facts {
 	const char *id; /* the container's */
@@ -206,6 +210,8 @@ struct policy_facts {
 	size_t n_cpus;
 	int64_t oom_score_adj; /* of this runtime */
 	const struct policy_rlimit *rlimits; /* POLICY_RLIMITS of this runtime; NULL = unknown */
+	/* One for each of the profile's sysctls.set: why it cannot be set here; NULL = it can. NULL: nothing is set. */
+	const char *const *settings;
 	const enum policy_ns_owner *namespaces; /* one for each of linux.namespaces; NULL = all unknown */
 	const struct policy_device *devices; /* the nodes that devices.allow names and that exist */
 	size_t n_devices;

@@ -25,7 +25,10 @@ const char policy_builtin_text[] =
 " \"rootfs\": {\"readonly\": false, \"tmpfs\": []},"
 " \"env\": {\"mode\": \"scrub\", \"allow\": [], \"deny\": []},"
 " \"sysctls\": {\"allow\": [\"kernel.msg*\", \"kernel.sem\", \"kernel.shm*\", \"kernel.domainname\","
-"  \"fs.mqueue.*\", \"net.*\"]},"
+"  \"fs.mqueue.*\", \"net.*\"],"
+/* No programs without a name, no ping sockets, low ports without a capability, no user namespaces inside one. */
+"  \"set\": [\"vm.memfd_noexec=2\", \"net.ipv4.ping_group_range=1 0\","
+"   \"net.ipv4.ip_unprivileged_port_start=0\", \"user.max_user_namespaces=0\"]},"
 " \"resources\": {\"memory\": {\"default\": \"2GiB\", \"max\": \"2GiB\"}, \"swap\": {\"default\": 0, \"max\": 0},"
 "  \"cpu\": {\"default\": 2, \"max\": 2, \"affinity\": \"auto\"}, \"pids\": {\"default\": 512, \"max\": 512},"
 /* Pages of a host's pool are not charged to memory. Shares: the kernel's 1024 for each CPU. */
@@ -51,7 +54,9 @@ const char policy_builtin_text[] =
 " \"resources\": {\"memory\": {\"default\": \"8GiB\", \"max\": \"8GiB\"},"
 "  \"cpu\": {\"default\": 4, \"max\": 4}, \"pids\": {\"default\": 4096, \"max\": 4096},"
 "  \"cpuShares\": 4096}},"
-"\"nested\": {\"inherits\": \"builtin:default\", \"seccomp\": {\"profile\": \"agent-nested\"}},"
+"\"nested\": {\"inherits\": \"builtin:default\", \"seccomp\": {\"profile\": \"agent-nested\"},"
+" \"sysctls\": {\"set\": [\"vm.memfd_noexec=2\", \"net.ipv4.ping_group_range=1 0\","
+"  \"net.ipv4.ip_unprivileged_port_start=0\"]}},"
 "\"service\": {\"inherits\": \"builtin:default\","
 " \"time\": {\"container\": {\"default\": \"off\", \"max\": \"off\"}}},"
 /* The first container of a pod: it holds the namespaces and does nothing. */

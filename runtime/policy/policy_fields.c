@@ -98,7 +98,9 @@ OBJECT(env,
 	WORD("mode", env.mode, env_mode),
 	LIST("allow", env.allow, env),
 	LIST("deny", env.deny, env));
-OBJECT(sysctls, LIST("allow", sysctls.allow, sysctls));
+OBJECT(sysctls,
+	LIST("allow", sysctls.allow, sysctls),
+	LIST("set", sysctls.set, settings));
 OBJECT(memory, LIMIT(policy_get_bytes, resources.memory));
 OBJECT(swap, LIMIT(policy_get_bytes, resources.swap));
 OBJECT(cpu,

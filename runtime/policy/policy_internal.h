@@ -50,7 +50,7 @@ struct policy_list_kind {
 	bool (*valid)(const char *s);
 };
 extern const struct policy_list_kind policy_list_paths, policy_list_tmpfs, policy_list_devices,
-	policy_list_net_names, policy_list_types, policy_list_sysctls, policy_list_env,
+	policy_list_net_names, policy_list_types, policy_list_sysctls, policy_list_settings, policy_list_env,
 	policy_list_names, policy_list_patterns;
 extern const struct enum_table policy_excess_table, policy_env_mode_table, policy_on_failure_table,
 	policy_affinity_table, policy_accept_none_table,
@@ -97,6 +97,12 @@ const char *policy_verify_name(uint64_t verify);
 /* policy_request.c: the rules of an annotation's text, or of an option's; key stands in messages. */
 int policy_request_egress(const char *key, const char *text, struct arena *arena,
 			  struct policy_request *req, struct error *err);
+
+struct policy_work;
+/* policy_namespaces.c: whose the i-th namespace of the specification is. */
+enum policy_ns_owner policy_ns_owner_of(const struct policy_work *w, size_t i);
+/* policy_sysctls.c: an entry of sysctls.set. */
+bool policy_setting_valid(const char *s);
 
 /* policy_resolve.c */
 int policy_check_profiles(const struct policy *p, struct error *err);

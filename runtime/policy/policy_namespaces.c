@@ -1,6 +1,5 @@
 /*
- * Namespaces of the host, kernel settings that belong to namespaces, the actions of the
- * specification's seccomp filter, and annotations that act on the host.
+ * Namespaces of the host, and the actions of the specification's seccomp filter.
  */
 #include <linux/sched.h>
 
@@ -31,7 +30,7 @@ static void note_host(struct policy_work *w, uint64_t type)
 	policy_note(w->v, "namespaces", POLICY_KEPT, &w->profile->namespaces.host, text, text);
 }
 
-static enum policy_ns_owner owner_of(const struct policy_work *w, size_t i)
+enum policy_ns_owner policy_ns_owner_of(const struct policy_work *w, size_t i)
 {
 	return w->facts->namespaces ? w->facts->namespaces[i] : POLICY_NS_UNKNOWN;
 }
@@ -69,14 +68,14 @@ void policy_do_namespaces(struct policy_work *w, struct spec_linux *l)
 				refuse_host(w, type, "");
 			continue;
 		}
-		if (!l->namespaces.items[k].path || owner_of(w, k) == POLICY_NS_OTHER)
+		if (!l->namespaces.items[k].path || policy_ns_owner_of(w, k) == POLICY_NS_OTHER)
 			continue;
 		/* Whose it is decides its inode, not its path; unknown is not "another". */
 		if (listed(host, type))
 			note_host(w, type);
 		else
 			refuse_host(w, type,
-				    owner_of(w, k) == POLICY_NS_HOST
+				    policy_ns_owner_of(w, k) == POLICY_NS_HOST
 					    ? ", by a path"
 					    : " or an unknown one, by a path");
 	}
@@ -85,103 +84,6 @@ void policy_do_namespaces(struct policy_work *w, struct spec_linux *l)
 			return;
 	if (!listed(host, CLONE_NEWCGROUP))
 		add_cgroup_namespace(w, &l->namespaces);
-}
-
-/*
- * With dots between the parts. A key whose first separator is a slash has slashes as
- * separators and may have dots in names, as sysctl(8) has it. False: no key at all.
- */
-static bool sysctl_normal(const char *key, char *buf, size_t size)
-{
-	const char *first = strpbrk(key, "./");
-	size_t n = strlen(key), i;
-
-	if (!first || n >= size || strstr(key, "..") || strstr(key, "//") || strstr(key, "/./"))
-		return false;
-	for (i = 0; i <= n; i++) {
-		char c = key[i];
-
-		if (*first == '/' && (c == '/' || c == '.'))
-			c = c == '/' ? '.' : '/';
-		buf[i] = c;
-	}
-	return buf[0] != '.' && buf[n - 1] != '.';
-}
-
-static bool sysctl_listed(const struct strv *allow, const char *key)
-{
-	size_t i, n;
-
-	for (i = 0; i < allow->count; i++) {
-		const char *p = allow->items[i];
-
-		n = strlen(p);
-		if (p[n - 1] == '*' ? strncmp(p, key, n - 1) == 0 : str_eq(p, key))
-			return true;
-	}
-	return false;
-}
-
-/* The namespace that the setting belongs to, 0 = none. */
-static uint64_t sysctl_namespace(const char *key)
-{
-	static const struct {
-		const char *prefix;
-		uint64_t type;
-	} table[] = {
-		{ "net.", CLONE_NEWNET },
-		{ "kernel.msg", CLONE_NEWIPC },
-		{ "kernel.sem", CLONE_NEWIPC },
-		{ "kernel.shm", CLONE_NEWIPC },
-		{ "fs.mqueue.", CLONE_NEWIPC },
-		{ "kernel.hostname", CLONE_NEWUTS },
-		{ "kernel.domainname", CLONE_NEWUTS },
-	};
-	size_t i;
-
-	for (i = 0; i < ELEMENTSOF(table); i++)
-		if (str_after(key, table[i].prefix))
-			return table[i].type;
-	return 0;
-}
-
-/* Whether the container has that namespace to itself or shares it with a pod. */
-static bool own_namespace(const struct policy_work *w, const struct spec_linux *l, uint64_t type)
-{
-	size_t i;
-
-	for (i = 0; i < l->namespaces.count; i++)
-		if (l->namespaces.items[i].type == type)
-			return !l->namespaces.items[i].path || owner_of(w, i) == POLICY_NS_OTHER;
-	return false;
-}
-
-void policy_do_sysctls(struct policy_work *w, struct spec_linux *l)
-{
-	const struct policy_value *allow = &w->profile->sysctls.allow;
-	size_t i;
-
-	for (i = 0; i < l->sysctl.count; i++) {
-		const char *key = l->sysctl.items[i].key;
-		char name[256], asked[128];
-		uint64_t type;
-
-		(void)snprintf(asked, sizeof(asked), "%.100s", key);
-		if (!sysctl_normal(key, name, sizeof(name)) || !sysctl_listed(&allow->list, name)) {
-			policy_refuse(w->v, "sysctls", allow, asked, "add \"%.100s\" to %s", key,
-				      policy_place(w->v, allow));
-			continue;
-		}
-		type = sysctl_namespace(name);
-		if (type && !own_namespace(w, l, type)) {
-			(void)snprintf(asked, sizeof(asked), "%.60s of the host", key);
-			policy_refuse(w->v, "sysctls", &w->profile->namespaces.host, asked,
-				      "give the container its own %s namespace",
-				      enum_to_name(&policy_namespace_table, type));
-			continue;
-		}
-		policy_note(w->v, "sysctls", POLICY_KEPT, allow, asked, asked);
-	}
 }
 
 /* A listener or tracer outside could do the calls of the container with other arguments. */

@@ -369,6 +369,9 @@ const struct policy_list_kind policy_list_types = { "the name of a filesystem ty
 const struct policy_list_kind policy_list_sysctls = {
 	"a sysctl, as \"kernel.sem\", or the beginning of some, as \"net.*\"", sysctl_valid
 };
+const struct policy_list_kind policy_list_settings = {
+	"a sysctl of a namespace and its value, as \"vm.memfd_noexec=2\"", policy_setting_valid
+};
 const struct policy_list_kind policy_list_env = { "the name of a variable, or a pattern with *",
 						  env_valid };
 const struct policy_list_kind policy_list_names = {

@@ -47,5 +47,5 @@ int cgroup_remove_tree(const char *path, struct error *err);
  * threaded cgroup).
  */
 int cgroup_enable(const char *path, const char *want, const char *need, struct error *err);
-/* The controllers that the v2 hierarchy of that folder offers at its top; "" when unreadable. */
-void cgroup_top_controllers(const char *path, char *buf, size_t size);
+/* The controllers that the v2 hierarchy of that folder offers at its top; 0 or negative errno. */
+int cgroup_top_controllers(const char *path, char *buf, size_t size);

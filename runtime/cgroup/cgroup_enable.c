@@ -56,27 +56,32 @@ static bool parent_of(const char *path, char **ret)
 	return true;
 }
 
-void cgroup_top_controllers(const char *path, char *buf, size_t size)
+int cgroup_top_controllers(const char *path, char *buf, size_t size)
 {
 	_cleanup_free_ char *at = strdup(path);
 	char *slash;
 
+	if (!at)
+		return -ENOMEM;
 	buf[0] = '\0';
-	while (at && *at) {
+	while (*at) {
 		_cleanup_close_ int dir = cgroup_open_dir(at);
 		char have[CGROUP_CONTROLLERS_MAX];
+		int r = dir < 0 ? dir : cgroup_read(dir, "cgroup.controllers", have, sizeof(have));
 
-		/* Folders that are still to be made are skipped; above the top there is no such
-		 * file. */
-		if (dir >= 0 && cgroup_read(dir, "cgroup.controllers", have, sizeof(have)) < 0)
-			return;
-		if (dir >= 0)
+		/* Folders that are still to be made are skipped; above the top there is no such file. */
+		if (dir >= 0 && r == -ENOENT)
+			return 0;
+		if (r < 0 && r != -ENOENT)
+			return r;
+		if (r >= 0)
 			(void)snprintf(buf, size, "%s", have);
 		slash = strrchr(at, '/');
 		if (!slash)
-			return;
+			return 0;
 		*slash = '\0';
 	}
+	return 0;
 }
 
 static int enable_failed(const char *parent, const char *controller, int r, struct error *err)
@@ -215,7 +220,9 @@ int cgroup_limits_for_host(const struct cgroup *cg, const struct cgroup_limits *
 	if (r == 0 || cg->layout != CGROUP_LAYOUT_HYBRID || !d)
 		return r;
 	/* Rare, so only now: a controller without a v1 mount may be the v2 hierarchy's. */
-	cgroup_top_controllers(d->path, top, sizeof(top));
+	r = cgroup_top_controllers(d->path, top, sizeof(top));
+	if (r < 0)
+		return error_set(err, r, "read the controllers of %s", d->path);
 	cgroup_writes_done(w);
 	*err = ERROR_NULL;
 	r = cgroup_limits_build(cg, in, top, w, err);

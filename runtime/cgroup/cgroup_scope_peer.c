@@ -58,9 +58,8 @@ static _noreturn_ void child_run(int program, int sock, bool user)
 		env[n] = value ? str_printf("%s=%s", kept[i], value) : NULL;
 		n += env[n] != NULL;
 	}
-	signals_reset();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null >= 0 && dup2(sock, STDIN_FILENO) == 0 && dup2(null, STDOUT_FILENO) >= 0 &&
+	if (signals_reset() == 0 && null >= 0 && dup2(sock, STDIN_FILENO) == 0 && dup2(null, STDOUT_FILENO) >= 0 &&
 	    dup2(null, STDERR_FILENO) >= 0 && fd_cloexec_from(3) == 0)
 		(void)syscall(SYS_execveat, program, "", argv, env, AT_EMPTY_PATH);
 	_exit(127);

@@ -52,9 +52,11 @@ static int list_children(int dir, struct buf *names)
 		(void)close(fd);
 		return -ENOMEM;
 	}
-	while ((e = readdir(d)))
+	while ((errno = 0, e = readdir(d)))
 		if (e->d_type == DT_DIR && !str_eq(e->d_name, ".") && !str_eq(e->d_name, ".."))
 			buf_add(names, e->d_name, strlen(e->d_name) + 1);
+	if (errno != 0 && !cgroup_is_gone(-errno))
+		return -errno;
 	return buf_ok(names) ? 0 : -ENOMEM;
 }
 

@@ -276,6 +276,8 @@ static int create_up(struct create *c, struct error *err)
 		r = error_text(err, -ENOMEM,
 			       "the container's first process was killed for lack of memory before its start: raise "
 			       "linux.resources.memory.limit");
+	else if (r == -EPIPE && supervise_last_words(&c->supervise, err))
+		r = err->code < 0 ? err->code : -EPIPE;
 	if (r < 0)
 		create_undo(c);
 	return r;

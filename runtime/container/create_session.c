@@ -189,8 +189,11 @@ static int check_other_ways(const struct picks *p, struct error *err)
 /* What is written to such a file means something to the kernel; a copy of it means nothing. */
 static int check_plain(const char *destination, int fd, struct error *err)
 {
-	const char *type = hostpath_kernel_type(fd);
+	const char *type;
+	int r = hostpath_kernel_type(fd, &type);
 
+	if (r < 0)
+		return error_set(err, r, "examine the filesystem of %s", destination);
 	return type ? error_text(err, -EOPNOTSUPP, "policy: session over %s: it lies on a %s filesystem, whose files are made by the kernel: "
 				 "leave the path out of the session", destination, type) : 0;
 }

@@ -365,8 +365,13 @@ int create_cgroup(void *ctx, struct error *err)
 	r = record_set_cgroup(c->record, &c->cgroup, err);
 	if (r < 0)
 		return r;
-	for (i = 0; i < c->record->n_cgroup_dirs; i++)
-		c->record->cgroup_dirs[i].created = access(c->record->cgroup_dirs[i].path, F_OK) < 0;
+	for (i = 0; i < c->record->n_cgroup_dirs; i++) {
+		struct state_cgroup_dir *d = &c->record->cgroup_dirs[i];
+
+		d->created = access(d->path, F_OK) < 0;
+		if (d->created && errno != ENOENT)
+			return error_set(err, -errno, "look for the cgroup %s", d->path);
+	}
 	r = state_write(c->dir_fd, c->record, err);
 	if (r < 0)
 		return r;

@@ -99,14 +99,22 @@ static int read_oom_score(const struct guard_host *host, struct policy_facts *f,
 	return 0;
 }
 
-static void read_memory(struct policy_facts *f)
+static int read_memory(struct policy_facts *f, struct error *err)
 {
 	struct sysinfo info;
 
-	if (sysinfo(&info) == 0) {
-		f->host_memory = (uint64_t)info.totalram * info.mem_unit;
-		f->host_swap = info.totalswap > 0;
-	}
+	if (sysinfo(&info) < 0)
+		return error_set(err, -errno, "read the size of this host's memory");
+	f->host_memory = (uint64_t)info.totalram * info.mem_unit;
+	f->host_swap = info.totalswap > 0;
+	return 0;
+}
+
+/* What cannot be looked at is not taken for absent: a limit would then be left out. */
+static int file_is_there(const char *path, bool *ret, struct error *err)
+{
+	*ret = access(path, F_OK) == 0;
+	return *ret || errno == ENOENT ? 0 : error_set(err, -errno, "look for %s", path);
 }
 
 static bool kernel_is(unsigned least_major, unsigned least_minor)
@@ -147,9 +155,7 @@ static int read_controllers(const struct guard_host *host, struct policy_facts *
 		f->controllers |= POLICY_CG_DEVICES;
 	/* What egress/ and the trace of programs say they need. */
 	f->cgroup_bpf = host->host_root && (v2 || layout == CGROUP_LAYOUT_HYBRID) && kernel_is(6, 1);
-	f->swap_limit = access(v2 ? "/proc/swaps" : "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes",
-			       F_OK) == 0;
-	return 0;
+	return file_is_there(v2 ? "/proc/swaps" : "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes", &f->swap_limit, err);
 }
 
 /* The nodes that devices.allow names, as they are on this host. */
@@ -216,13 +222,21 @@ static int read_hugepages(struct arena *arena, struct policy_facts *f, struct er
 {
 	_cleanup_closedir_ DIR *dir = opendir("/sys/kernel/mm/hugepages");
 	const char **names = arena_calloc(arena, PAGE_SIZES_MAX, sizeof(*names));
+	const char *name;
 	struct dirent *e;
 
+	if (!dir && errno != ENOENT)
+		return error_set(err, -errno, "open /sys/kernel/mm/hugepages");
 	if (!names)
 		return error_oom(err);
-	while (dir && f->n_hugepages < PAGE_SIZES_MAX && (e = readdir(dir))) {
-		const char *name = page_size_name(arena, e->d_name);
-
+	while (dir && f->n_hugepages < PAGE_SIZES_MAX) {
+		errno = 0;
+		e = readdir(dir);
+		if (!e && errno != 0)
+			return error_set(err, -errno, "read /sys/kernel/mm/hugepages");
+		if (!e)
+			break;
+		name = page_size_name(arena, e->d_name);
 		if (name && has_pages(dirfd(dir), e->d_name))
 			names[f->n_hugepages++] = name;
 	}
@@ -306,8 +320,9 @@ int guard_facts(const struct guard *g, const struct spec *spec, const struct gua
 	int r;
 
 	f.no_listener = read_listener(g->profile.passthrough ? NULL : spec);
-	read_memory(&f);
-	r = read_controllers(host, &f, err);
+	r = read_memory(&f, err);
+	if (r == 0)
+		r = read_controllers(host, &f, err);
 	if (r == 0 && spec)
 		r = read_namespaces(spec, host, arena, &f, err);
 	if (r == 0 && spec)

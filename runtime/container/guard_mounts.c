@@ -86,16 +86,19 @@ static int make_rules(const struct guard *g, struct hostpath_host *hh, struct ar
 				      &g->profile.mounts.readonly.list };
 	struct strv *to[] = { &ret->allow, &ret->deny, &ret->readonly };
 	size_t i, j;
+	int r;
 
 	for (i = 0; i < ELEMENTSOF(from); i++) {
 		to[i]->items = arena_calloc(arena, 2 * from[i]->count + 1, sizeof(char *));
 		if (!to[i]->items)
 			return error_oom(err);
 		for (j = 0; j < from[i]->count; j++) {
-			const char *canonical;
+			const char *canonical = NULL;
 
 			to[i]->items[to[i]->count++] = from[i]->items[j];
-			canonical = strchr(from[i]->items[j], '*') ? NULL : hostpath_canonical(hh, from[i]->items[j]);
+			r = strchr(from[i]->items[j], '*') ? 0 : hostpath_canonical(hh, from[i]->items[j], &canonical, err);
+			if (r < 0)
+				return r;
 			if (canonical && !str_eq(canonical, from[i]->items[j]))
 				to[i]->items[to[i]->count++] = (char *)canonical;
 		}
@@ -225,7 +228,7 @@ static bool same_inode(const struct hostpath *hp, const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && st.st_dev == hp->dev && st.st_ino == hp->ino;
+	return stat(path, &st) == 0 ? st.st_dev == hp->dev && st.st_ino == hp->ino : !hostpath_is_absent(-errno);
 }
 
 /* As a whole tree of the host it would void every rule about mounts, whatever path leads there. */
@@ -234,13 +237,14 @@ static int judge_root(struct judge *j, struct error *err)
 	_cleanup_hostpath_ struct hostpath root = HOSTPATH_NULL;
 	struct policy_fs_verdict verdict;
 	struct policy_fs_fact fact;
-	struct error ignored = ERROR_NULL;
 	const char *tree;
 	size_t i;
+	int r;
 
+	r = hostpath_open(&j->hh, AT_FDCWD, j->host->rootfs, true, &root, err);
 	/* A missing one is the plan's to report. */
-	if (hostpath_open(&j->hh, AT_FDCWD, j->host->rootfs, true, &root, &ignored) < 0)
-		return 0;
+	if (r < 0)
+		return hostpath_is_absent(r) ? 0 : error_prefix(err, "root filesystem");
 	fact = (struct policy_fs_fact){
 		.source = j->host->rootfs,
 		.path = root.path,
@@ -279,8 +283,9 @@ int guard_narrow_mounts(struct guard *g, struct spec *spec, const struct guard_h
 	r = hostpath_host_open(host->proc_fd, &g->arena, &j.hh, err);
 	if (r < 0)
 		return r;
-	j.homes = hostpath_homes(&g->arena, &j.n_homes);
-	r = j.homes ? make_rules(g, &j.hh, &g->arena, &j.rules, err) : error_oom(err);
+	r = hostpath_homes(&g->arena, &j.homes, &j.n_homes, err);
+	if (r == 0)
+		r = make_rules(g, &j.hh, &g->arena, &j.rules, err);
 	if (r == 0)
 		r = judge_root(&j, err);
 	for (i = 0; i < spec->mounts.count && r == 0; i++) {

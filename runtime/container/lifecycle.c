@@ -12,8 +12,12 @@
 
 #include "container/create.h"
 #include "container/life.h"
+#include "monitor/supervise.h"
 #include "os/procfs.h"
 #include "util/str.h"
+
+/* How long what was killed may take to end. */
+#define KILLED_MS 10000
 
 static const char *const status_names[] = {
 	[CONTAINER_CREATING] = "creating", [CONTAINER_CREATED] = "created", [CONTAINER_RUNNING] = "running",
@@ -186,6 +190,19 @@ int handle_load_spec(const struct container_handle *h, struct spec **ret, struct
 	return r < 0 ? error_prefix(err, "state of container %s", h->view.record->id) : 0;
 }
 
+static int await_end(const struct container_handle *h, struct error *err)
+{
+	int r = pidref_wait_exit(&h->init, KILLED_MS);
+
+	/* Only what is traced outlives a kill: who holds it up goes as well. */
+	if (r == -ETIMEDOUT && h->view.record->supervisor_pid > 0) {
+		r = supervise_kill(h->proc_fd, h->view.record, err);
+		if (r == 0)
+			r = pidref_wait_exit(&h->init, KILLED_MS);
+	}
+	return r < 0 ? error_set(err, r, "wait for the end of the killed container process %d", h->init.pid) : 0;
+}
+
 int handle_kill_all(struct container_handle *h, struct error *err)
 {
 	int r;
@@ -207,12 +224,7 @@ int handle_kill_all(struct container_handle *h, struct error *err)
 		if (r < 0)
 			return r;
 	}
-	if (h->init.pid > 0) {
-		r = pidref_wait_exit(&h->init, 10 * 1000);
-		if (r < 0)
-			return error_set(err, r, "wait for the end of the killed container process %d", h->init.pid);
-	}
-	return 0;
+	return h->init.pid > 0 ? await_end(h, err) : 0;
 }
 
 int container_view_open(const struct container_env *env, const char *id, struct container_view *ret, struct error *err)

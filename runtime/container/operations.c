@@ -173,6 +173,7 @@ int container_kill(const struct container_env *env, const char *id, int sig, boo
 int container_pause(const struct container_env *env, const char *id, struct error *err)
 {
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
+	struct error second = ERROR_NULL;
 	int r;
 
 	r = handle_open(env, id, &h, err);
@@ -181,12 +182,19 @@ int container_pause(const struct container_env *env, const char *id, struct erro
 	r = lifecycle_check(OP_PAUSE, &h.view, err);
 	if (r == 0)
 		r = cgroup_freeze(&h.cgroup, err);
-	return r < 0 ? r : tell_supervisor(&h, LINK_PAUSE, err);
+	if (r < 0)
+		return r;
+	r = tell_supervisor(&h, LINK_PAUSE, err);
+	/* A pause that failed is none. */
+	if (r < 0 && cgroup_thaw(&h.cgroup, &second) < 0)
+		log_warningf("let container %s go on after its failed pause: %s", id, second.text);
+	return r;
 }
 
 int container_resume(const struct container_env *env, const char *id, struct error *err)
 {
 	_cleanup_handle_ struct container_handle h = HANDLE_NULL;
+	struct error second = ERROR_NULL;
 	int r;
 
 	r = handle_open(env, id, &h, err);
@@ -195,6 +203,9 @@ int container_resume(const struct container_env *env, const char *id, struct err
 	r = lifecycle_check(OP_RESUME, &h.view, err);
 	if (r == 0)
 		r = tell_supervisor(&h, LINK_RESUME, err);
+	/* It does not go on without one; but what is frozen does not die of that before it is thawed. */
+	if ((r == -ESRCH || r == -EPIPE) && handle_kill_all(&h, &second) < 0)
+		log_warningf("end container %s, which has lost its supervisor: %s", id, second.text);
 	return r < 0 ? r : cgroup_thaw(&h.cgroup, err);
 }
 

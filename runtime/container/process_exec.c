@@ -157,8 +157,9 @@ static int do_keep_descriptors(void *ctx, struct error *err)
 
 static int do_signals(void *ctx, struct error *err)
 {
-	signals_reset();
-	return 0;
+	int r = signals_reset();
+
+	return r < 0 ? error_set(err, r, "reset signal handlers and the signal mask") : 0;
 }
 
 static const struct phase nnp_phases[] = {

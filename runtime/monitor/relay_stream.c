@@ -157,6 +157,9 @@ static int copy_chunk(struct relay_stream *s, struct error *err)
 	n = stdio_read(&s->from, chunk, RELAY_CHUNK);
 	if (n == -EAGAIN)
 		return 0;
+	/* What a process wrote is not dropped in silence. A terminal's end, and an engine's, are errors, too. */
+	if (n < 0 && s->number > 0 && n != -EIO && n != -ECONNRESET)
+		return error_set(err, (int)n, "read what a process wrote");
 	if (n <= 0)
 		return relay_stream_end(s, RELAY_END_PROCESS, err);
 	k = relay_stream_tap(s, chunk, (size_t)n, err);

@@ -29,6 +29,7 @@
 /* It may have to write a last record and close the log. */
 #define END_TIMEOUT_MS 10000
 #define TELL_TIMEOUT_S 2
+#define LAST_WORDS_MS  1000
 
 /* Where a user's own audit log is. */
 static const char *const places[] = { "HOME=", "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=" };
@@ -65,7 +66,8 @@ static void become(const struct program *p)
 
 	if (p->born_fd >= 0 && write(p->born_fd, &born, sizeof(born)) < 0)
 		_exit(125);
-	signals_reset();
+	if (signals_reset() < 0)
+		_exit(125);
 	high[0] = fcntl(p->exe, F_DUPFD_CLOEXEC, 16);
 	high[1] = fcntl(p->null_fd, F_DUPFD_CLOEXEC, 16);
 	for (fd = 0; fd < p->n_fds; fd++)
@@ -213,6 +215,24 @@ int supervise_await(struct supervise *s, char ret_log[AUDIT_NAME_SIZE], struct e
 	return r;
 }
 
+bool supervise_last_words(struct supervise *s, struct error *err)
+{
+	struct pollfd p = { .fd = s->link.fd, .events = POLLIN };
+	int fds[LINK_FDS_MAX];
+	struct error ignored;
+	struct link_msg msg;
+
+	/* It may have said that all is ready before something went wrong. */
+	while (s->link.fd >= 0 && poll(&p, 1, LAST_WORDS_MS) > 0 && link_recv(&s->link, &msg, fds, &ignored) == 0) {
+		link_close_fds(fds);
+		if (msg.type != LINK_ERROR)
+			continue;
+		*err = msg.error;
+		return true;
+	}
+	return false;
+}
+
 int supervise_hand_over(struct supervise *s, const struct pidref *init, int netns_fd, int reports_fd, struct error *err)
 {
 	struct link_msg msg = { .type = LINK_CONTAINER, .pid = init->pid };
@@ -222,8 +242,8 @@ int supervise_hand_over(struct supervise *s, const struct pidref *init, int netn
 	int r;
 
 	r = link_send(&s->link, &msg, fds, reports_fd >= 0 ? 3 : 2, err);
-	/* It has ended: its last words say more. */
-	if (r < 0 && supervise_await(s, log, &why) < 0)
+	/* It has ended: its last words say more. One that has not, says nothing. */
+	if ((r == -EPIPE || r == -ECONNRESET) && supervise_await(s, log, &why) < 0)
 		*err = why;
 	return r;
 }
@@ -343,22 +363,13 @@ static int await_close(int fd)
 	return r < 0 ? -errno : r == 0 ? -ETIMEDOUT : 0;
 }
 
-int supervise_await_end(int dir_fd, int proc_fd, const struct state_record *rec, struct error *err)
+int supervise_kill(int proc_fd, const struct state_record *rec, struct error *err)
 {
 	struct pidref ref = PIDREF_NULL;
-	struct link l = LINK_NULL;
 	int r;
 
 	if (rec->supervisor_pid == 0)
 		return 0;
-	r = supervise_open(dir_fd, &l, err);
-	if (r < 0 && r != -ETIMEDOUT)
-		return 0;
-	if (r == 0)
-		r = await_close(l.fd);
-	supervise_close(&l);
-	if (r != -ETIMEDOUT)
-		return r < 0 ? error_set(err, r, "wait for the end of %s", WHO) : 0;
 	r = pidref_open(proc_fd, rec->supervisor_pid, rec->supervisor_start, &ref, err);
 	if (r != 0)
 		return r < 0 ? r : 0;
@@ -366,4 +377,23 @@ int supervise_await_end(int dir_fd, int proc_fd, const struct state_record *rec,
 	r = pidref_wait_exit(&ref, END_TIMEOUT_MS);
 	pidref_done(&ref);
 	return r < 0 ? error_set(err, r, "end %s, which does not end by itself", WHO) : 0;
+}
+
+int supervise_await_end(int dir_fd, int proc_fd, const struct state_record *rec, struct error *err)
+{
+	struct link l = LINK_NULL;
+	int r;
+
+	if (rec->supervisor_pid == 0)
+		return 0;
+	r = supervise_open(dir_fd, &l, err);
+	if (r == -ESRCH)
+		return 0;
+	if (r < 0)
+		return supervise_kill(proc_fd, rec, err);
+	r = await_close(l.fd);
+	supervise_close(&l);
+	if (r != -ETIMEDOUT)
+		return r < 0 ? error_set(err, r, "wait for the end of %s", WHO) : 0;
+	return supervise_kill(proc_fd, rec, err);
 }

@@ -29,6 +29,8 @@ int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, int cgroup_fd,
 int supervise_hand_over(struct supervise *s, const struct pidref *init, int netns_fd, int reports_fd, struct error *err);
 /* Waits until every control of the policy that lives in the monitor is in force. ret_log: the audit log's name, or "". */
 int supervise_await(struct supervise *s, char ret_log[AUDIT_NAME_SIZE], struct error *err);
+/* Whether it said why it ends a container that is being made; then *err is that. Waits for a second at most. */
+bool supervise_last_words(struct supervise *s, struct error *err);
 /* From here on it outlives the caller; without this its end is the container's and ours is its. */
 int supervise_commit(struct supervise *s, struct error *err);
 /* Closes the conversation; not committed, the supervisor ends. */
@@ -44,5 +46,7 @@ int supervise_tell(int dir_fd, struct link_msg *msg, struct link_msg *ret, struc
 void supervise_close(struct link *l);
 /* Narrower egress rules for the monitor: fd is monitor.json, which has them by now. Waits until names obey them. */
 int supervise_egress(int dir_fd, int fd, struct error *err);
+/* With SIGKILL, and waits: the kernel then ends what it traces. 0 also when it is gone. */
+int supervise_kill(int proc_fd, const struct state_record *rec, struct error *err);
 /* Waits for the end of a container's supervisor, after the container's; ends it when it does not come. */
 int supervise_await_end(int dir_fd, int proc_fd, const struct state_record *rec, struct error *err);

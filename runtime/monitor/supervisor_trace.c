@@ -44,9 +44,15 @@ static int attach(struct sup_process *p, struct error *err)
 	return error_set(err, -errno, "attach the supervisor to process %d", p->pid);
 }
 
-static void pass_on(const struct sup_process *p, int request, int sig)
+/*
+ * ESRCH: a kill was quicker. Anything else would leave it stopped for ever, where not even a kill
+ * reaches it at its exit: then our own end sets it free, and the kernel kills it.
+ */
+static int pass_on(const struct sup_process *p, int request, int sig, struct error *err)
 {
-	(void)ptrace(request, p->pid, NULL, (void *)(uintptr_t)sig);
+	if (ptrace(request, p->pid, NULL, (void *)(uintptr_t)sig) < 0 && errno != ESRCH)
+		return error_set(err, -errno, "let process %d go on", p->pid);
+	return 0;
 }
 
 /* The execve that START led to: the process is what it was meant to be, or it dies here. */
@@ -77,9 +83,9 @@ static int prove(struct sup_process *p, struct error *err)
 		return 0;
 	}
 	sup_monitor_tell(s, &born);
-	sup_client_answer(p, NULL);
-	pass_on(p, PTRACE_CONT, 0);
-	return 0;
+	r = pass_on(p, PTRACE_CONT, 0, err);
+	sup_client_answer(p, r < 0 ? err : NULL);
+	return r;
 }
 
 /* Its parent looks through a pidfd, and is not a command of ours, which waits in earnest. */
@@ -124,8 +130,7 @@ static int on_exit_stop(struct sup_process *p, struct error *err)
 		return sup_process_ended(p, (int)status, err);
 	}
 	p->headless = !whole;
-	pass_on(p, PTRACE_CONT, 0);
-	return 0;
+	return pass_on(p, PTRACE_CONT, 0, err);
 }
 
 static bool catches(const struct sup_process *p, int sig)
@@ -184,10 +189,8 @@ static int on_stop(struct sup_process *p, int status, struct error *err)
 		return on_fault(p, sig, err);
 	/* A group stop is kept up by LISTEN, so that SIGSTOP and job control work as without us. */
 	if (event == PTRACE_EVENT_STOP && sig != SIGTRAP)
-		pass_on(p, PTRACE_LISTEN, 0);
-	else
-		pass_on(p, PTRACE_CONT, event == 0 ? sig : 0);
-	return 0;
+		return pass_on(p, PTRACE_LISTEN, 0, err);
+	return pass_on(p, PTRACE_CONT, event == 0 ? sig : 0, err);
 }
 
 static bool is_there(const struct sup_process *p)

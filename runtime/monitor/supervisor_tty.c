@@ -25,7 +25,8 @@ static void become_tty(int exe, int outer, int inner, int sock, bool keep_user)
 	int i;
 
 	exe = fcntl(exe, F_DUPFD_CLOEXEC, 16);
-	signals_reset();
+	if (signals_reset() < 0)
+		_exit(125);
 	for (i = 0; i < 3; i++)
 		if (exe < 0 || high[i] < 0 || dup2(high[i], 3 + i) < 0)
 			_exit(125);

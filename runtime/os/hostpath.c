@@ -59,17 +59,35 @@ static const struct {
 	{ RDTGROUP_SUPER_MAGIC, "resctrl" },
 };
 
-const char *hostpath_kernel_type(int fd)
+int hostpath_kernel_type(int fd, const char **ret)
 {
 	struct statfs fs;
 	size_t i;
 
 	if (fstatfs(fd, &fs) < 0)
-		return NULL;
+		return -errno;
+	*ret = NULL;
 	for (i = 0; i < ELEMENTSOF(kernel_types); i++)
 		if ((unsigned long)fs.f_type == kernel_types[i].magic)
-			return kernel_types[i].name;
-	return NULL;
+			*ret = kernel_types[i].name;
+	return 0;
+}
+
+bool hostpath_is_absent(int code)
+{
+	switch (code) {
+	case -ENOENT:
+	case -ENOTDIR:
+	case -ELOOP:
+	case -ENAMETOOLONG:
+	/* a user's own file system, which not even root may enter; one whose server is gone */
+	case -EACCES:
+	case -ENOTCONN:
+	case -ESTALE:
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* STATX_MNT_ID: Linux 5.8. */
@@ -80,30 +98,34 @@ static int look_at(int dirfd, const char *path, int flags, struct statx *ret)
 	return 0;
 }
 
-/* The kernel's name of an open object, in the arena; NULL when out of memory or too long. */
-static const char *name_of(const struct hostpath_host *host, int fd)
+/* The kernel's name of an open object, in the arena. No error of this looks like one of open(2). */
+static int name_of(const struct hostpath_host *host, int fd, const char **ret)
 {
 	char number[16], buf[PATH_MAX];
 	ssize_t n;
 
 	(void)snprintf(number, sizeof(number), "%d", fd);
 	n = readlinkat(host->self_fd_dir, number, buf, sizeof(buf));
-	if (n <= 0 || (size_t)n >= sizeof(buf))
-		return NULL;
-	return arena_strndup(host->arena, buf, (size_t)n);
+	if (n <= 0)
+		return -EIO;
+	if ((size_t)n >= sizeof(buf))
+		return -E2BIG;
+	*ret = arena_strndup(host->arena, buf, (size_t)n);
+	return *ret ? 0 : -ENOMEM;
 }
 
 /*
  * A name of another mount namespace, or with " (deleted)" at its end, looks like one of
  * ours: only a second look-up, without links, tells.
  */
-static bool leads_to(const char *path, const struct statx *st)
+static int leads_to(const char *path, const struct statx *st, bool *ret)
 {
 	struct statx again;
+	int r = *path == '/' ? look_at(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, &again) : -ENOENT;
 
-	return *path == '/' && look_at(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, &again) == 0 &&
-	       again.stx_ino == st->stx_ino && again.stx_dev_major == st->stx_dev_major &&
+	*ret = r == 0 && again.stx_ino == st->stx_ino && again.stx_dev_major == st->stx_dev_major &&
 	       again.stx_dev_minor == st->stx_dev_minor && again.stx_mnt_id == st->stx_mnt_id;
+	return hostpath_is_absent(r) ? 0 : r;
 }
 
 int hostpath_host_open(int proc_fd, struct arena *arena, struct hostpath_host *ret,
@@ -133,8 +155,9 @@ int hostpath_open(struct hostpath_host *host, int dirfd, const char *source, boo
 		  struct hostpath *ret, struct error *err)
 {
 	_cleanup_close_ int fd = -EBADF;
+	const char *path, *fstype;
 	struct statx st;
-	const char *path;
+	bool reachable;
 	int r;
 
 	assert(host && host->arena && source && ret);
@@ -145,21 +168,26 @@ int hostpath_open(struct hostpath_host *host, int dirfd, const char *source, boo
 	r = look_at(fd, "", AT_EMPTY_PATH, &st);
 	if (r < 0)
 		return error_set(err, r, "stat mount source %s", source);
-	path = name_of(host, fd);
-	if (!path)
-		return error_text(err, -ENAMETOOLONG,
-				  "mount source %s: its canonical path is too long", source);
+	r = name_of(host, fd, &path);
+	if (r < 0)
+		return error_set(err, r, "find the canonical path of mount source %s", source);
+	/* What cannot be looked at is not taken for harmless. */
+	r = leads_to(path, &st, &reachable);
+	if (r == 0)
+		r = hostpath_kernel_type(fd, &fstype);
+	if (r < 0)
+		return error_set(err, r, "examine mount source %s", source);
 	*ret = (struct hostpath){
 		.source = source,
 		.path = path,
-		.reachable = leads_to(path, &st),
+		.reachable = reachable,
 		.mode = st.stx_mode,
 		.dev = makedev(st.stx_dev_major, st.stx_dev_minor),
 		.rdev = makedev(st.stx_rdev_major, st.stx_rdev_minor),
 		.ino = (ino_t)st.stx_ino,
 		.nlink = st.stx_nlink,
 		.mount_id = st.stx_mnt_id,
-		.fstype = hostpath_kernel_type(fd),
+		.fstype = fstype,
 		.fd = take_fd(&fd),
 	};
 	return 0;
@@ -194,7 +222,7 @@ int hostpath_look(struct hostpath_host *host, struct hostpath *hp, bool recursiv
 		hostpath_sockets_walk(hp, &parts);
 	}
 	if (parts.failed)
-		return error_text(err, -ENOMEM, "mount source %s: too much below it to judge",
+		return error_text(err, -ENOMEM, "mount source %s: too much below it to judge, or it cannot be read",
 				  hp->source);
 	hp->parts = parts.items;
 	hp->n_parts = parts.count;
@@ -220,13 +248,16 @@ uint64_t hostpath_probe(const struct hostpath *hp, const char *(*name)(size_t i)
 		n = name(i);
 		if (!n)
 			break;
-		if (fstatat(hp->fd, n, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0)
+		if (fstatat(hp->fd, n, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0 || !hostpath_is_absent(-errno))
 			found |= UINT64_C(1) << i;
 	}
 	return found;
 }
 
-/* Links share a filesystem, so d_ino is enough once the folder's device is known. */
+/*
+ * Links share a filesystem, so d_ino is enough once the folder's device is known. A folder that
+ * cannot be read may hold it.
+ */
 static bool folder_holds(const char *path, ino_t ino)
 {
 	_cleanup_closedir_ DIR *d = NULL;
@@ -234,16 +265,16 @@ static bool folder_holds(const char *path, ino_t ino)
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd < 0)
-		return false;
+		return !hostpath_is_absent(-errno);
 	d = fdopendir(fd);
 	if (!d) {
 		(void)close(fd);
-		return false;
+		return true;
 	}
-	while ((e = readdir(d)) != NULL)
+	while ((errno = 0, e = readdir(d)) != NULL)
 		if (e->d_ino == ino)
 			return true;
-	return false;
+	return errno != 0;
 }
 
 const char *hostpath_same_file(const struct hostpath *hp, const char *const *paths, size_t n)
@@ -256,7 +287,12 @@ const char *hostpath_same_file(const struct hostpath *hp, const char *const *pat
 	if (S_ISDIR(hp->mode) || (S_ISREG(hp->mode) && hp->nlink < 2))
 		return NULL;
 	for (i = 0; i < n; i++) {
-		if (stat(paths[i], &st) < 0 || st.st_dev != hp->dev)
+		if (stat(paths[i], &st) < 0) {
+			if (hostpath_is_absent(-errno))
+				continue;
+			return paths[i];
+		}
+		if (st.st_dev != hp->dev)
 			continue;
 		if (st.st_ino == hp->ino ||
 		    (S_ISDIR(st.st_mode) && folder_holds(paths[i], hp->ino)))
@@ -307,20 +343,20 @@ static char *home_of(char *line)
 	return home;
 }
 
-const char *const *hostpath_homes(struct arena *arena, size_t *ret_n)
+int hostpath_homes(struct arena *arena, const char *const **ret, size_t *ret_n, struct error *err)
 {
 	_cleanup_free_ char *text = NULL;
-	struct error ignored = ERROR_NULL;
 	const char **homes = arena_calloc(arena, HOMES_MAX, sizeof(*homes));
 	char *line, *end, *home;
 	size_t n = 0;
+	int r;
 
 	if (!homes)
-		return NULL;
-	*ret_n = 0;
+		return error_oom(err);
 	/* A host without the file has no accounts to protect. */
-	if (file_read_all(AT_FDCWD, "/etc/passwd", PASSWD_MAX, &text, NULL, &ignored) < 0)
-		return homes;
+	r = file_read_all(AT_FDCWD, "/etc/passwd", PASSWD_MAX, &text, NULL, err);
+	if (r < 0 && !hostpath_is_absent(r))
+		return r;
 	for (line = text; line && n < HOMES_MAX; line = end) {
 		end = strchr(line, '\n');
 		if (end)
@@ -330,15 +366,21 @@ const char *const *hostpath_homes(struct arena *arena, size_t *ret_n)
 			continue;
 		homes[n] = arena_strdup(arena, home);
 		if (!homes[n++])
-			return NULL;
+			return error_oom(err);
 	}
+	*ret = homes;
 	*ret_n = n;
-	return homes;
+	return 0;
 }
 
-const char *hostpath_canonical(struct hostpath_host *host, const char *path)
+int hostpath_canonical(struct hostpath_host *host, const char *path, const char **ret, struct error *err)
 {
 	_cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
+	int r;
 
-	return fd < 0 ? NULL : name_of(host, fd);
+	*ret = NULL;
+	if (fd < 0)
+		return hostpath_is_absent(-errno) ? 0 : error_set(err, -errno, "open %s", path);
+	r = name_of(host, fd, ret);
+	return r < 0 ? error_set(err, r, "find the canonical name of %s", path) : 0;
 }

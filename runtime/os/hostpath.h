@@ -83,19 +83,24 @@ int hostpath_look(struct hostpath_host *host, struct hostpath *hp, bool recursiv
 void hostpath_done(struct hostpath *hp);
 #define _cleanup_hostpath_ _cleanup_(hostpath_done)
 
-/* The kind of kernel interface (proc, cgroup2, mqueue, ...) that an open object lies on, or NULL: an ordinary filesystem. */
-const char *hostpath_kernel_type(int fd);
-/* Bit i is set when names[i] (relative, at most 64) exists below the folder. */
+/*
+ * The kind of kernel interface (proc, cgroup2, mqueue, ...) that an open object lies on, or NULL: an ordinary
+ * filesystem. 0 or negative errno.
+ */
+int hostpath_kernel_type(int fd, const char **ret);
+/* Bit i is set when names[i] (relative, at most 64) exists below the folder, or nobody can tell. */
 uint64_t hostpath_probe(const struct hostpath *hp, const char *(*name)(size_t i));
 /*
- * The first of paths that is the same file by inode, or NULL; a folder among them stands for
- * its entries. For what can have several names at all: files with links, sockets.
+ * The first of paths that is the same file by inode, or that cannot be looked at; or NULL. A folder
+ * among them stands for its entries. For what can have several names at all: files with links, sockets.
  */
 const char *hostpath_same_file(const struct hostpath *hp, const char *const *paths, size_t n);
 /*
  * Home folders of root and of ordinary accounts in /etc/passwd, without /root and the
- * folders of /home; NULL when out of memory.
+ * folders of /home; in the arena.
  */
-const char *const *hostpath_homes(struct arena *arena, size_t *ret_n);
-/* Canonical name of a path of the host, or NULL when it does not exist. */
-const char *hostpath_canonical(struct hostpath_host *host, const char *path);
+int hostpath_homes(struct arena *arena, const char *const **ret, size_t *ret_n, struct error *err);
+/* Canonical name of a path of the host, in the arena; NULL when it does not exist. */
+int hostpath_canonical(struct hostpath_host *host, const char *path, const char **ret, struct error *err);
+/* Whether a failed look-up says that the object does not exist for us; anything else says nothing. */
+bool hostpath_is_absent(int code);

@@ -249,7 +249,7 @@ static bool layer_exists(const char *layer)
 {
 	struct stat st;
 
-	return *layer == '/' && stat(layer, &st) == 0;
+	return *layer == '/' && (stat(layer, &st) == 0 || !hostpath_is_absent(-errno));
 }
 
 /* What lies in LAYER/x shows at POINT/x; a layer inside the source is an inner name. */

@@ -55,8 +55,8 @@ static char *path_column(char *line)
 	return *line == ' ' ? line + 1 : line;
 }
 
-static struct socket_folder *folder_for(struct hostpath_host *host, struct hostpath_sockets *s,
-					const char *path, size_t len)
+static struct socket_folder *folder_for(struct hostpath_host *host, struct hostpath_sockets *s, const char *path,
+					size_t len, struct error *err)
 {
 	struct socket_folder *f;
 	size_t i;
@@ -65,14 +65,15 @@ static struct socket_folder *folder_for(struct hostpath_host *host, struct hostp
 		if (s->folders[i - 1].text_len == len &&
 		    memcmp(s->folders[i - 1].text, path, len) == 0)
 			return &s->folders[i - 1];
-	if (s->count == FOLDERS_MAX)
-		return NULL;
 	f = &s->folders[s->count];
-	f->text = arena_strndup(host->arena, path, len);
-	if (!f->text)
+	f->text = s->count < FOLDERS_MAX ? arena_strndup(host->arena, path, len) : NULL;
+	if (!f->text) {
+		(void)error_text(err, -ENOMEM, "too many unix sockets to judge mounts");
 		return NULL;
+	}
 	f->text_len = len;
-	f->canonical = hostpath_canonical(host, len > 0 ? f->text : "/");
+	if (hostpath_canonical(host, len > 0 ? f->text : "/", &f->canonical, err) < 0)
+		return NULL;
 	s->count++;
 	return f;
 }
@@ -126,9 +127,11 @@ int hostpath_sockets_read(struct hostpath_host *host, struct error *err)
 		leaf = *path == '/' ? strrchr(path, '/') : NULL;
 		if (!leaf)
 			continue;
-		f = folder_for(host, s, path, (size_t)(leaf - path));
-		if (!f || !folder_add(host->arena, f, leaf + 1))
-			return error_text(err, -ENOMEM, "too many unix sockets to judge mounts");
+		f = folder_for(host, s, path, (size_t)(leaf - path), err);
+		if (!f)
+			return err->code;
+		if (!folder_add(host->arena, f, leaf + 1))
+			return error_oom(err);
 	}
 	host->sockets = s;
 	return 0;
@@ -157,7 +160,7 @@ void hostpath_sockets_apply(const struct hostpath_host *host, const char *path,
 			at = arena_printf(parts->arena, "%s/%s",
 					  f->canonical[1] ? f->canonical : "", f->names[j]);
 			/* The name may belong to another mount namespace or be gone. */
-			if (!at || (lstat(at, &st) == 0 && S_ISSOCK(st.st_mode)))
+			if (!at || (lstat(at, &st) == 0 ? S_ISSOCK(st.st_mode) : !hostpath_is_absent(-errno)))
 				hostpath_parts_add(parts, HOSTPATH_PART_SOCKET_LIVE, at, NULL);
 		}
 	}
@@ -171,12 +174,14 @@ struct walk {
 };
 
 /* A dead server or a stubborn FUSE daemon would hold up the start. */
-static bool is_remote(int fd)
+static bool is_remote(int fd, struct hostpath_parts *parts)
 {
 	struct statfs fs;
 
-	if (fstatfs(fd, &fs) < 0)
+	if (fstatfs(fd, &fs) < 0) {
+		parts->failed = true;
 		return true;
+	}
 	switch ((unsigned long)fs.f_type) {
 	case FUSE_SUPER_MAGIC:
 	case NFS_SUPER_MAGIC:
@@ -194,7 +199,7 @@ static bool is_remote(int fd)
 /*
  * Whether a program is bound to the file, under whatever name it did that. Asked with the one type
  * that hardly anybody uses: the kernel then says "wrong type" where somebody listens, and the
- * program sees nothing of it.
+ * program sees nothing of it. Only "refused" says that nobody does.
  */
 static bool is_bound(int dir_fd, const char *name)
 {
@@ -206,11 +211,13 @@ static bool is_bound(int dir_fd, const char *name)
 	_cleanup_close_ int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 
-	if (fd < 0 || sock < 0)
-		return false;
+	if (fd < 0)
+		return !hostpath_is_absent(-errno);
+	if (sock < 0)
+		return true;
 	(void)snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/self/fd/%d", fd);
-	return connect(sock, (const struct sockaddr *)&addr, sizeof(addr)) == 0 || errno == EPROTOTYPE ||
-	       errno == EAGAIN;
+	return connect(sock, (const struct sockaddr *)&addr, sizeof(addr)) == 0 ||
+	       (errno != ECONNREFUSED && !hostpath_is_absent(-errno));
 }
 
 static void walk_entry(struct walk *w, const char *folder, const char *leaf, unsigned char type)
@@ -244,8 +251,11 @@ static void walk_folder(struct walk *w, const char *folder)
 	const struct dirent64 *e;
 	ssize_t n, at;
 
-	if (fd < 0)
+	if (fd < 0) {
+		/* EXDEV: something is mounted on it. */
+		w->parts->failed |= errno != EXDEV && !hostpath_is_absent(-errno);
 		return;
+	}
 	/* A buffer that is not even half full was the last one: saves the call that says so. */
 	do {
 		n = getdents64(fd, buf, sizeof(buf));
@@ -254,6 +264,7 @@ static void walk_folder(struct walk *w, const char *folder)
 			w->entries++;
 			walk_entry(w, folder, e->d_name, e->d_type);
 		}
+		w->parts->failed |= n < 0;
 	} while (n > (ssize_t)sizeof(buf) / 2 && w->entries < WALK_ENTRIES);
 }
 
@@ -262,7 +273,7 @@ void hostpath_sockets_walk(const struct hostpath *hp, struct hostpath_parts *par
 	struct walk w = { .hp = hp, .parts = parts };
 	size_t i;
 
-	if (is_remote(hp->fd))
+	if (is_remote(hp->fd, parts))
 		return;
 	w.queue[w.queued++] = "";
 	for (i = 0; i < w.queued && w.entries < WALK_ENTRIES; i++)

@@ -70,5 +70,5 @@ int net_loopback_up(struct error *err);
  */
 int net_device_move(const char *host_name, const char *name, int netns_fd, struct error *err);
 
-/* All signals unblocked and default, as a container process expects. */
-void signals_reset(void);
+/* All signals unblocked and default, as a container process expects. 0 or negative errno. */
+int signals_reset(void);

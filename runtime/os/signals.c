@@ -3,6 +3,7 @@
  */
 #include "os/procattr.h"
 
+#include <errno.h>
 #include <signal.h>
 
 #include "os/syscalls.h"
@@ -10,7 +11,7 @@
 #define SIGNALS_MAX  64
 #define SIGSET_BYTES 8
 
-void signals_reset(void)
+int signals_reset(void)
 {
 	/*
 	 * The kernel's own call, because the C library keeps 32 and 33 to itself, and
@@ -22,6 +23,7 @@ void signals_reset(void)
 	int sig;
 
 	for (sig = 1; sig <= SIGNALS_MAX; sig++)
-		(void)syscall(SYS_rt_sigaction, sig, dfl, NULL, SIGSET_BYTES);
-	(void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, SIGSET_BYTES);
+		if (syscall(SYS_rt_sigaction, sig, dfl, NULL, SIGSET_BYTES) < 0 && sig != SIGKILL && sig != SIGSTOP)
+			return -errno;
+	return syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, SIGSET_BYTES) < 0 ? -errno : 0;
 }

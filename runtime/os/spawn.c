@@ -21,7 +21,7 @@
 
 #define SPAWN_CHUNK 4096
 
-enum spawn_step { SPAWN_STEP_CHDIR, SPAWN_STEP_STREAMS, SPAWN_STEP_EXEC };
+enum spawn_step { SPAWN_STEP_SIGNALS, SPAWN_STEP_CHDIR, SPAWN_STEP_STREAMS, SPAWN_STEP_EXEC };
 
 /* What the child writes before it ends without having become the program. */
 struct spawn_failure {
@@ -113,8 +113,13 @@ static _noreturn_ void child_run(const struct spawn_run *run)
 {
 	static char *const no_env[] = { NULL };
 	const struct spawn *s = run->s;
+	int r;
 
-	signals_reset();
+	r = signals_reset();
+	if (r < 0) {
+		errno = -r;
+		child_fail(run, SPAWN_STEP_SIGNALS);
+	}
 	if (s->cwd && chdir(s->cwd) < 0)
 		child_fail(run, SPAWN_STEP_CHDIR);
 	if (dup2(run->in.r, STDIN_FILENO) < 0 ||
@@ -154,6 +159,8 @@ static int child_wait_exec(struct spawn_run *run, struct error *err)
 	if (n != (ssize_t)sizeof(f))
 		return 0;
 	switch (f.step) {
+	case SPAWN_STEP_SIGNALS:
+		return error_set(err, -f.error, "reset the signals of %s", run->s->path);
 	case SPAWN_STEP_CHDIR:
 		return error_set(err, -f.error, "chdir %s", run->s->cwd);
 	case SPAWN_STEP_STREAMS:

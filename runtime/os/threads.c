@@ -71,9 +71,11 @@ static int look(int proc_fd, pid_t pid, bool *ret, struct error *err)
 		return error_set(err, -errno, "list the threads of process %d", pid);
 	}
 	*ret = true;
-	while (*ret && (e = readdir(tasks)))
+	while (*ret && (errno = 0, e = readdir(tasks)))
 		if (e->d_name[0] != '.' && strcmp(e->d_name, own) != 0)
 			*ret = is_ending(proc_fd, pid, e->d_name);
+	if (*ret && errno != 0)
+		return error_set(err, -errno, "list the threads of process %d", pid);
 	return 0;
 }
 

@@ -49,7 +49,7 @@ static inline const char *judge(const char *source, const char *destination, boo
 	struct policy_fs_verdict v;
 	struct policy_fs_fact f;
 	const char *const *watched;
-	size_t n_homes = 0, n = 0;
+	size_t n = 0;
 	const char *deep = "shallow ";
 
 	if (hostpath_host_open(proc_fd, &arena, &host, &err) < 0 ||
@@ -63,8 +63,8 @@ static inline const char *judge(const char *source, const char *destination, boo
 	f.destination = destination;
 	f.recursive = recursive;
 	f.writable = true;
-	f.homes = hostpath_homes(&arena, &n_homes);
-	f.n_homes = n_homes;
+	if (hostpath_homes(&arena, &f.homes, &f.n_homes, &err) < 0)
+		printf("# homes: %s\n", err.text);
 	if (policy_fs_needs_tree(&rules, &f)) {
 		deep = "";
 		if (hostpath_look(&host, &hp, recursive, &err) < 0)

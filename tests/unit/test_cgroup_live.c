@@ -546,7 +546,6 @@ static void test_device_filter(void)
 	int dir, fd, status = 0;
 	uint32_t program = 0;
 	struct cgroup cg;
-	bool there = false;
 	pid_t pid;
 
 	if (!make(&req, &cg))

@@ -102,7 +102,8 @@ static void test_facts(void)
 	struct arena arena = ARENA_NULL;
 	struct error err = ERROR_NULL;
 	size_t n = 9;
-	const char *const *homes;
+	const char *const *homes = NULL;
+	const char *name = NULL;
 	uint64_t traps;
 	struct stat st;
 
@@ -134,15 +135,16 @@ static void test_facts(void)
 	       "a missing source");
 	ok(strstr(err.text, "nothing: no such file or directory") != NULL, "its message: %s",
 	   err.text);
-	is_str(hostpath_canonical(&host, in_scratch("fl")), in_scratch("f"), "canonical name");
-	is_str(hostpath_canonical(&host, in_scratch("nothing")), NULL, "of nothing");
+	ok(hostpath_canonical(&host, in_scratch("fl"), &name, &err) == 0, "canonical name: %s", err.text);
+	is_str(name, in_scratch("f"), "canonical name");
+	ok(hostpath_canonical(&host, in_scratch("nothing"), &name, &err) == 0 && !name, "of nothing");
 	put_file("passwd", "root:x:0:0::/root:/bin/sh\nu:x:1000:1000::/home/u:/bin/sh\n"
 			   "d:x:100:100::/srv/d:/bin/sh\ne:x:1001:1:,,:/srv/people/e:/bin/sh\n"
 			   "bad\nnobody:x:65534:1::/nonexistent:/x\nt:x:0:0::/toor:/bin/"
 			   "sh\nq:x:1002:1::/home/x/y:/z");
 	bind_mount(in_scratch("passwd"), "/etc/passwd");
-	homes = hostpath_homes(&arena, &n);
-	ok(homes && n == 3 && str_eq(homes[0], "/srv/people/e") && str_eq(homes[1], "/toor") &&
+	ok(hostpath_homes(&arena, &homes, &n, &err) == 0, "homes: %s", err.text);
+	ok(n == 3 && str_eq(homes[0], "/srv/people/e") && str_eq(homes[1], "/toor") &&
 		   str_eq(homes[2], "/home/x/y"),
 	   "homes: %zu", n);
 	(void)umount2("/etc/passwd", MNT_DETACH);
@@ -181,7 +183,7 @@ static double cost_of(const char *const *sources, const char *const *destination
 		f.destination = destinations[i];
 		if (policy_fs_needs_tree(&rules, &f)) {
 			if (!homes)
-				homes = hostpath_homes(&arena, &n_homes);
+				(void)hostpath_homes(&arena, &homes, &n_homes, &err);
 			f.homes = homes;
 			f.n_homes = n_homes;
 			(void)hostpath_look(&host, &hp, true, &err);

@@ -8,7 +8,7 @@ from world import RESIDENT, Broken, slurp
 
 STATUS = r"^(Cap|NoNew|Seccomp|Uid|Gid|Groups)"
 WITNESS = "grep -E '%s' /proc/self/status; cat /proc/self/cgroup; exit 7" % STATUS
-END_SECONDS = 15
+END_SECONDS = 60
 
 
 def full(world):
@@ -106,7 +106,7 @@ class Life:
 
     def _await_sleep(self):
         """The container's program has reached its last state."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + 30
         while time.monotonic() < end:
             found = self.world.strangers()
             if found and all(name in ("sleep", "busybox") for name, _ in found.values()):
@@ -125,7 +125,7 @@ class Life:
                 if name in ("start", "rund", "execd"):
                     self._await_sleep()
                 if name in ("kill",):
-                    self._settle(5)
+                    self._settle(30)
                 self.limits[name] = self.world.limits()
                 self.witness[name] = self._witness_of(c)
                 for pid, (comm, facts) in self.world.strangers().items():
@@ -143,7 +143,7 @@ class Life:
             path = "%s/trace-%s" % (folder, name)
             self.world.call(*args, trace=path, flags=self.flags)
             if name == "kill":
-                self._settle(5)
+                self._settle(30)
             paths.append((name, path))
         self._left()
         return paths
@@ -213,7 +213,7 @@ class Life:
             time.sleep(0.2)
             self._compare_facts(step, problems)
             self._compare_limits(step, problems)
-        if self.world.strangers() and not self._watched() and not self._frozen() and not self._settle(6):
+        if self.world.strangers() and not self._watched() and not self._frozen() and not self._settle(30):
             problems.append("after %s the container runs on without its supervisor or monitor" % step)
 
     # -- what is left -----------------------------------------------------------
@@ -287,7 +287,7 @@ class Life:
                     said = "%s: %d: %s" % (name, c.code, text)
                     self._failure(name, c, text, problems, fault)
                     break
-                if name == "kill" and not self._settle(10):
+                if name == "kill" and not self._settle(30):
                     problems.append("kill succeeded and processes live on: %s" % w.processes())
                 deleted = name in ("delete", "force", "run")
             if not deleted:

@@ -146,6 +146,32 @@ static bool cpu_max_within(const char *now, const char *want)
 	return now_quota != UINT64_MAX && (unsigned __int128)now_quota * period <= (unsigned __int128)quota * now_period;
 }
 
+/*
+ * systemd keeps processor time in whole percents, of what we ask the next greater one (cgroup_scope_limits.c).
+ * When it is executed anew it may write that into the scope (252 does, 257 does not).
+ */
+static bool rounded_by_systemd(enum kind kind, int dir, const char *now, const char *want)
+{
+	uint64_t now_quota, now_period, quota, period;
+	unsigned __int128 percents;
+	char text[VALUE_MAX];
+
+	if (kind == KIND_CPU_MAX) {
+		if (cpu_max_parse(now, &now_quota, &now_period) < 0 || cpu_max_parse(want, &quota, &period) < 0)
+			return false;
+		period = period ? period : now_period;
+	} else {
+		if (kind != KIND_QUOTA || amount_parse(now, &now_quota) < 0 || amount_parse(want, &quota) < 0 ||
+		    cgroup_read(dir, "cpu.cfs_period_us", text, sizeof(text)) < 0 || parse_u64(text, &period) < 0)
+			return false;
+		now_period = period;
+	}
+	if (now_quota == UINT64_MAX || period == 0)
+		return false;
+	percents = ((unsigned __int128)quota * 100 + period - 1) / period;
+	return (unsigned __int128)now_quota * 100 <= percents * now_period;
+}
+
 static bool amount_within(enum kind kind, const char *now, const char *want)
 {
 	uint64_t a, b;
@@ -230,7 +256,7 @@ static int read_now(int dir, const struct state_limit *l, const char *path, enum
 	return n < 0 ? error_set(err, (int)n, "verification: read %s/%s", path, l->file) : 0;
 }
 
-static int verify_one(int dir, const struct state_limit *l, const char *path, struct error *err)
+static int verify_one(int dir, const struct state_limit *l, const char *path, bool scope, struct error *err)
 {
 	_cleanup_free_ char *list = NULL;
 	enum kind kind = kind_of(l->file);
@@ -250,7 +276,9 @@ static int verify_one(int dir, const struct state_limit *l, const char *path, st
 		r = within(kind, list ? list : buf, l->value, &ok, err);
 	if (r < 0)
 		return r;
-	return ok ? 0 : differs(l, path, list ? list : buf, err);
+	if (ok || (scope && rounded_by_systemd(kind, dir, list ? list : buf, l->value)))
+		return 0;
+	return differs(l, path, list ? list : buf, err);
 }
 
 int cgroup_verify(const struct cgroup *cg, const struct state_limits *limits, struct error *err)
@@ -274,7 +302,7 @@ int cgroup_verify(const struct cgroup *cg, const struct state_limits *limits, st
 				return error_set(err, dir, "verification of %s: open cgroup %s", l->controller, d->path);
 			open_dir = d;
 		}
-		r = verify_one(dir, l, d->path, err);
+		r = verify_one(dir, l, d->path, cg->scope != NULL, err);
 		if (r < 0)
 			return r;
 	}

@@ -49,7 +49,7 @@ start_detached() {
 
 # ends_within MS: until `state` says stopped.
 ends_within() {
-	local end=$(($(now_ms) + $1))
+	local end=$(($(now_ms) + $1 * ${PATIENCE-1}))
 	until [ "$(rt state "$ID" | jq -r .status)" = stopped ]; do
 		if [ "$(now_ms)" -gt $end ]; then
 			echo "still there after $1 ms"
@@ -102,7 +102,7 @@ nobody_left() {
 	begin=$(now_ms)
 	call run --bundle "$BUNDLE" --keep "$ID"
 	[ "$status" -eq 137 ]
-	[ $(($(now_ms) - begin)) -lt 2500 ]
+	[ $(($(now_ms) - begin)) -lt $((2500 * ${PATIENCE-1})) ]
 	exit_is '.reason == "deadline" and .signal == 9'
 	nobody_left
 	[ ! -e "$ROOTFS/late" ]
@@ -117,7 +117,7 @@ nobody_left() {
 	took=$(($(now_ms) - begin))
 	[ "$status" -eq 137 ]
 	[ "$output" = warned ]
-	[ $took -ge 1900 ] && [ $took -lt 4000 ]
+	[ $took -ge 1900 ] && [ $took -lt $((4000 * ${PATIENCE-1})) ]
 	exit_is '.reason == "deadline"'
 }
 
@@ -187,7 +187,7 @@ nobody_left() {
 	# command substitution waits for whoever holds the pipe
 	output=$(rt exec "$ID" sh -c '(sleep 30; touch /late) & echo begun' 2>&1)
 	[ "$output" = begun ]
-	[ $(($(now_ms) - begin)) -lt 3000 ]
+	[ $(($(now_ms) - begin)) -lt $((3000 * ${PATIENCE-1})) ]
 	call exec "$ID" sh -c 'setsid sleep 31 & sleep 32'
 	[ "$status" -eq 137 ]
 	call exec "$ID" echo alive
@@ -277,7 +277,7 @@ nobody_left() {
 	call kill --all "$ID" KILL
 	[ "$status" -eq 0 ]
 	nobody_left
-	[ $(($(now_ms) - begin)) -lt 3000 ]
+	[ $(($(now_ms) - begin)) -lt $((3000 * ${PATIENCE-1})) ]
 	# init's own end waits for whoever must reap the command: a host's first process may be slow at that
 	call delete --force "$ID"
 	works

@@ -68,6 +68,7 @@ struct relay_stream {
 	bool open, tapped;
 	bool enough; /* said the tap */
 	bool splices;
+	bool wide; /* its pipes were given more room */
 	bool held; /* by relay_hold() */
 	bool full; /* the receiver takes nothing for now */
 	bool ends_at_hangup;
@@ -77,6 +78,7 @@ struct relay_stream {
 	char *rest; /* of a chunk, malloc'ed; NULL: nothing waits */
 	size_t rest_pos, rest_len;
 	uint64_t skipped;     /* moved and not yet told */
+	uint64_t moved;
 	uint64_t bytes;	      /* delivered */
 	uint64_t drain_bytes; /* delivered when it counts as drained */
 };

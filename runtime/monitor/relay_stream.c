@@ -17,6 +17,8 @@
 /* Bulk: moved from this much on, but for the last bytes, which are read for the tap. */
 #define MOVE_MIN     ((size_t)16 * 1024)
 #define MOVE_KEEP    ((size_t)8 * 1024)
+/* So much moved: it is worth more room, and with it fewer turns, for all three. */
+#define MOVE_WIDE    ((uint64_t)1 << 20)
 
 size_t relay_stream_waiting(const struct relay_stream *s)
 {
@@ -193,6 +195,12 @@ static int move_bulk(struct relay_stream *s, struct error *err)
 		return relay_stream_end(s, RELAY_END_ENGINE, err);
 	s->bytes += (uint64_t)n;
 	s->skipped += (uint64_t)n;
+	s->moved += (uint64_t)n;
+	if (s->moved >= MOVE_WIDE && !s->wide) {
+		s->wide = true;
+		stdio_widen(&s->from);
+		stdio_widen(&s->to);
+	}
 	return 1;
 }
 

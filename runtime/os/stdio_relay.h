@@ -65,6 +65,11 @@ ssize_t stdio_write(const struct stdio_end *e, const void *buf, size_t len);
  */
 ssize_t stdio_splice(const struct stdio_end *from, const struct stdio_end *to, size_t len);
 bool stdio_can_splice(const struct stdio_end *from, const struct stdio_end *to);
+/*
+ * More room in a pipe of the size that all have, for bulk; another size was somebody's
+ * choice. Best effort: the owner's pipes may have all the memory that they are allowed.
+ */
+void stdio_widen(const struct stdio_end *e);
 /* Whether a receiver that is gone stays gone: a named pipe may be opened again by another reader. */
 bool stdio_hangup_is_final(const struct stdio_end *to);
 

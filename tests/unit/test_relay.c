@@ -247,7 +247,16 @@ static void test_identity(void)
 	world_down(&w);
 
 	world_pipes(&w);
+	is_int(fcntl(w.engine[1], F_GETPIPE_SZ), 65536, "a pipe has its usual size");
 	transfer(&w, "pipe, spliced past the cap", 200000);
+	ok(fcntl(w.engine[1], F_GETPIPE_SZ) > 65536 || w.heard.skipped < 1 << 20, "for bulk it is given more room");
+	world_down(&w);
+
+	ok(pipe2(p, O_CLOEXEC) == 0 && fcntl(p[1], F_SETPIPE_SZ, 131072) == 131072, "a pipe");
+	w.engine[1] = p[0], w.engine[2] = -1;
+	world_up(&w, p[1], -1, proc);
+	transfer(&w, "pipe of a size that was chosen", 200000);
+	is_int(fcntl(w.engine[1], F_GETPIPE_SZ), 131072, "it keeps it");
 	world_down(&w);
 
 	ok(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s) == 0, "sockets");

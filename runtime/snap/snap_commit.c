@@ -199,11 +199,14 @@ int snap_commit(const struct snap *s, const struct snap_commit_options *opt, str
 {
 	_cleanup_snap_parts_ struct snap_parts parts = { 0 };
 	_cleanup_snap_ours_ struct snap_ours *ours = NULL;
+	_cleanup_close_ int lock_fd = -EBADF;
 	_cleanup_free_ char *below = NULL;
 	size_t i, k, n = 0;
 	int r;
 
 	r = snap_ours_read(s->dir_fd, &ours, err);
+	if (r == 0 && !opt->dry_run)
+		r = snap_originals_lock(s, &lock_fd, err);
 	if (r == 0)
 		r = snap_parts_open(s, opt->path, !opt->dry_run, &parts, &below, err);
 	for (i = 0; i < parts.n && r == 0; i++) {
@@ -319,9 +322,12 @@ static int check_all(const struct snap *s, uint64_t number, bool interrupted, st
 int snap_undo(const struct snap *s, bool force, struct snap_report *report, struct error *err)
 {
 	struct snap_journal j = { .operation = SNAP_OP_UNDO };
+	_cleanup_close_ int lock_fd = -EBADF;
 	char temp[SNAP_TEMP_SIZE];
-	int r = snap_undo_last(s->dir_fd, &j.number, err);
+	int r = snap_originals_lock(s, &lock_fd, err);
 
+	if (r == 0)
+		r = snap_undo_last(s->dir_fd, &j.number, err);
 	if (r == 0 && j.number == 0)
 		return error_text(err, -ENOENT, "there is no commit to take back");
 	j.temp = temp;

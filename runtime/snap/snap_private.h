@@ -21,6 +21,11 @@
  * could be trusted.
  */
 int snap_top_open(bool create, int *ret_fd, struct error *err);
+/*
+ * Keeps other sessions' commits and undos away from the originals of this one, from the check for conflicts to the last change;
+ * waits for them. Closing *ret_fd lets them go on.
+ */
+int snap_originals_lock(const struct snap *s, int *ret_fd, struct error *err);
 /* The session's folder by its path; create also makes the folder of the root. SNAP_E_NOT_FOUND. */
 int snap_dir_open(const char *path, bool create, int *ret_fd, struct error *err);
 /* Removes a file or folder below dirfd with all it holds; follows nothing. 0 when missing, or negative errno. */

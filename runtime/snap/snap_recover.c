@@ -19,9 +19,12 @@ bool snap_interrupted(const struct snap *s)
 
 int snap_recover(const struct snap *s, const int *merged, bool force, struct snap_report *report, struct error *err)
 {
+	_cleanup_close_ int lock_fd = -EBADF;
 	struct snap_journal j = { 0 };
 	int r = snap_journal_read(s->dir_fd, &j, err);
 
+	if (r == 0 && j.operation != SNAP_OP_ROLLBACK)
+		r = snap_originals_lock(s, &lock_fd, err);
 	if (r == 0) {
 		switch ((enum snap_operation)j.operation) {
 		case SNAP_OP_COMMIT:

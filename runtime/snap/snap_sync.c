@@ -283,14 +283,28 @@ int snap_sync(struct snap_sync *s, const struct snap_paths *paths, struct error 
 	return r;
 }
 
+static size_t folder_len(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) : 0;
+}
+
 void snap_sync_clean(int to_fd, const struct snap_paths *paths, const char *temp)
 {
+	const char *last = NULL;
 	size_t i;
 
 	for (i = 0; i < paths->n; i++) {
 		_cleanup_close_ int dir_fd = -EBADF;
 		const char *name;
 
+		/* The top lies nowhere; what lies together, once. */
+		if (!*paths->items[i])
+			continue;
+		if (last && folder_len(last) == folder_len(paths->items[i]) && memcmp(last, paths->items[i], folder_len(last)) == 0)
+			continue;
+		last = paths->items[i];
 		if (snap_tree_parent(to_fd, paths->items[i], &dir_fd, &name) == 0)
 			(void)unlinkat(dir_fd, temp, 0);
 	}

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +23,43 @@ uint64_t snap_born(int fd)
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &stx) < 0 || !(stx.stx_mask & STATX_BTIME))
 		return 0;
 	return (uint64_t)stx.stx_btime.tv_sec * 1000000000 + stx.stx_btime.tv_nsec;
+}
+
+#define LOCKS_FILE ".originals"
+
+static int by_offset(const void *a, const void *b)
+{
+	const off_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Each original has a byte of one file; two that share one only wait for each other. In order, so that nobody waits in a circle. */
+int snap_originals_lock(const struct snap *s, int *ret_fd, struct error *err)
+{
+	_cleanup_close_ int top_fd = -EBADF, fd = -EBADF;
+	const struct snap_record *rec = s->record;
+	off_t at[SNAP_LAYERS_MAX];
+	size_t i;
+	int r = snap_top_open(true, &top_fd, err);
+
+	if (r < 0)
+		return r;
+	fd = openat(top_fd, LOCKS_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return error_set(err, -errno, "open the locks of originals");
+	for (i = 0; i < rec->n_layers; i++)
+		at[i] = (off_t)(rec->layers[i].ino & (INT64_MAX >> 1)); /* device numbers are others after a boot */
+	qsort(at, rec->n_layers, sizeof(at[0]), by_offset);
+	for (i = 0; i < rec->n_layers; i++) {
+		struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at[i], .l_len = 1 };
+
+		while (fcntl(fd, F_OFD_SETLKW, &lock) < 0)
+			if (errno != EINTR)
+				return error_set(err, -errno, "wait for commits of other sessions");
+	}
+	*ret_fd = take_fd(&fd);
+	return 0;
 }
 
 /* Its path was canonical: a link on it now was put there since. */

@@ -171,6 +171,57 @@ edit_again() {
 	untouched
 }
 
+@test "two commits at once: the second sees what the first did" {
+	command -v strace >/dev/null || skip "no strace"
+	edit_work 'echo first >file; echo first >dir/other'
+	first=$ID
+	first_session=$(session_dir)
+	ID=${ID}second
+	edit_work 'echo second >file; echo second >dir/other'
+	# it has looked, and takes its time before it changes anything
+	strace -qq -o /dev/null -e trace=syncfs -e inject=syncfs:delay_enter=1500000:when=1 \
+		"$AGENTRUN" --root "$ROOT" commit "$first" >"$T/first" 2>&1 3>&- </dev/null &
+	pid=$!
+	locked() { grep -q "OFDLCK.*:$(stat -c %i "$SESSIONS/.originals") " /proc/locks; }
+	wait_for 20 locked
+	call commit "$ID"
+	[ "$status" -eq 1 ]
+	[[ $output = *'conflict:   dir/other '*'conflict:   file '* ]]
+	wait "$pid"
+	[ "$(cat "$WORK/file" "$WORK/dir/other")" = $'first\nfirst' ]
+	[ "$(cat "$T/first")" = '2 objects changed in the original' ]
+	rm -rf "$first_session"
+}
+
+@test "the original is swapped for links all the time: a commit stays in it, or says no" {
+	mkdir "$T/outside"
+	echo secret >"$T/outside/file"
+	edit_work 'echo agent >dir/other; mkdir dir/sub; echo x >dir/sub/y; echo y >file'
+	(
+		set +e
+		for round in $(seq 30); do
+			mv -T "$WORK/dir" "$T/aside"
+			ln -sT "$T/outside" "$WORK/dir"
+			sleep 0.01
+			rm "$WORK/dir"
+			mv -T "$T/aside" "$WORK/dir"
+			sleep 0.01
+		done
+	) >/dev/null 2>&1 3>&- &
+	racer=$!
+	for round in 1 2 3; do
+		timeout 60 "$AGENTRUN" --root "$ROOT" commit --force --path /work/dir "$ID" >/dev/null 2>&1 || [ $? -ne 124 ]
+		timeout 60 "$AGENTRUN" --root "$ROOT" commit --undo --force "$ID" >/dev/null 2>&1 || [ $? -ne 124 ]
+	done
+	wait "$racer" || true
+	[ "$(cd "$T/outside" && find . | tr '\n' ' ')$(cat "$T/outside/file")" = '. ./file secret' ]
+	[ ! -L "$WORK/dir" ] || rm "$WORK/dir"
+	[ -d "$WORK/dir" ] || mv -T "$T/aside" "$WORK/dir"
+	call commit --force "$ID"
+	works
+	[ "$(cat "$WORK/dir/other" "$WORK/dir/sub/y" "$WORK/file")" = $'agent\nx\ny' ]
+}
+
 @test "an original that cannot be written: said, taken back, and finished when it can" {
 	edit_work 'echo new >aaa; echo more >>file; echo z >zzz'
 	chattr +i "$WORK/file" 2>/dev/null || skip "no immutable files here"

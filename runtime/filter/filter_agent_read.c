@@ -160,13 +160,24 @@ static int rule_name(struct reader *rd, const struct agent_rule *rule, const cha
 	return use_add(rd, &p->calls[s - filter_syscalls], rule, err);
 }
 
+/* " (\"EWRONG\")" where the word is what is wrong. */
+static const char *unknown_errno(const char *word, char buf[64])
+{
+	uint32_t value;
+
+	if (!word || agent_errno_value(word, &value) == 0)
+		return "";
+	(void)snprintf(buf, 64, " (\"%.40s\")", word);
+	return buf;
+}
+
 static int rule_read(struct reader *rd, const struct agent_doc_rule *r, size_t place,
 		     struct error *err)
 {
 	struct agent_rule *rule = arena_alloc(rd->arena, sizeof(*rule));
 	bool applies = false;
 	const char *wrong;
-	char why[200];
+	char why[200], text[64];
 	size_t i;
 	int code;
 
@@ -180,7 +191,7 @@ static int rule_read(struct reader *rd, const struct agent_doc_rule *r, size_t p
 	if (!wrong && r->report && r->action != SPEC_SECCOMP_ERRNO)
 		wrong = "report is for SCMP_ACT_ERRNO only";
 	if (wrong)
-		return rule_error(rd, place, err, "%s", wrong);
+		return rule_error(rd, place, err, "%s%s", wrong, unknown_errno(r->errno_name, text));
 	code = agent_conds_make(r, rd->arena, rule, why, sizeof(why));
 	if (code == -ENOMEM)
 		return error_oom(err);
@@ -293,6 +304,7 @@ static int head_read(struct reader *rd, const struct agent_doc *doc, struct erro
 {
 	struct agent_profile *p = rd->profile;
 	const char *wrong;
+	char text[64];
 
 	if (doc->rules.count > RULES_MAX)
 		return error_text(err, -E2BIG, "%s: more than %d rules", rd->name, RULES_MAX);
@@ -313,7 +325,9 @@ static int head_read(struct reader *rd, const struct agent_doc *doc, struct erro
 	}
 	wrong = agent_action_value(doc->default_action, &doc->default_errno_ret, doc->default_errno,
 			     &p->default_action);
-	return wrong ? error_text(err, -EINVAL, "%s: defaultAction: %s", rd->name, wrong) : 0;
+	return wrong ? error_text(err, -EINVAL, "%s: defaultAction: %s%s", rd->name, wrong,
+				  unknown_errno(doc->default_errno, text)) :
+		       0;
 }
 
 static int profile_read(struct reader *rd, const struct agent_source *src, unsigned left,

@@ -81,26 +81,14 @@ teardown_file() {
 }
 
 setup() {
-	T=$BATS_TEST_TMPDIR
-	mkdir "$T/home"
+	T=$BATS_TEST_TMPDIR RESOLV_CONF=$W/resolv.conf BOX_HOME=$T/home
+	mkdir "$BOX_HOME"
 }
 
 # client NAME PROGRAM: skips what is not wanted or not there.
 client() {
 	[ "${CLIENTS-}" = all ] || [[ " $SAMPLE " = *" $1 "* ]] || skip "not in the sample (CLIENTS=all)"
 	command -v "$2" >/dev/null || skip "$2 is not installed"
-}
-
-# box COMMAND...: in the container's cgroup and network, with its resolv.conf and nothing of our environment.
-box() {
-	local cgroup
-	cgroup=$(jq -r '.cgroupDirs[] | select(.controllers == "") | .path' "$ROOT/$ID/state.json")
-	printf 'hosts: dns\n' >"$T/nsswitch.conf"
-	# shellcheck disable=SC2016
-	timeout 60 unshare -m sh -c 'echo $$ >"$0/cgroup.procs" && mount --bind "$1" /etc/resolv.conf &&
-		mount --bind "$2" /etc/nsswitch.conf && shift 2 && exec nsenter --net="/run/netns/$INSIDE" "$@"' \
-		"$cgroup" "$W/resolv.conf" "$T/nsswitch.conf" \
-		env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$T/home" LANG=C.UTF-8 "$@" 2>&1 3>&-
 }
 
 # refused WORDS COMMAND...: fails, says so in these words, and soon.

@@ -1,4 +1,4 @@
-"""A tiny name server for tests: dns.py ADDRESS NAME=IP... ; logs each question to stderr."""
+"""A tiny name server for tests: dns.py ADDRESS NAME=IP... (IPv4 or IPv6); logs each question to stderr."""
 import socket
 import struct
 import sys
@@ -17,15 +17,16 @@ def answer(data, names):
     print(name, qtype, file=sys.stderr, flush=True)
     address = names.get(name)
     records = b""
-    if address and qtype == 1:
-        records = b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 60, 4) + socket.inet_aton(address)
+    if address and qtype == (28 if ":" in address else 1):
+        data_of = socket.inet_pton(socket.AF_INET6 if ":" in address else socket.AF_INET, address)
+        records = b"\xc0\x0c" + struct.pack(">HHIH", qtype, 1, 60, len(data_of)) + data_of
     flags = 0x8180 if address else 0x8183
     return data[:2] + struct.pack(">HHHHH", flags, 1, 1 if records else 0, 0, 0) + question + records
 
 
 def main():
     names = dict(pair.split("=") for pair in sys.argv[2:])
-    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, socket.SOCK_DGRAM)
     sock.bind((sys.argv[1], 53))
     print("ready", flush=True)
     while True:

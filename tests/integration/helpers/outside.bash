@@ -60,3 +60,17 @@ allow() {
 log_has() {
 	grep -h "$1" /var/log/agentrun/*-"$(log_root)".jsonl | grep -q "$2"
 }
+
+# box COMMAND...: a program of the host in the container's cgroup and network, with its resolv.conf and nothing of our
+# environment.
+box() {
+	local cgroup
+	cgroup=$(jq -r '.cgroupDirs[] | select(.controllers == "") | .path' "$ROOT/$ID/state.json")
+	printf 'hosts: dns\n' >"$T/nsswitch.conf"
+	# shellcheck disable=SC2016
+	timeout 60 unshare -m sh -c 'echo $$ >"$0/cgroup.procs" && mount --bind "$1" /etc/resolv.conf &&
+		mount --bind "$2" /etc/nsswitch.conf && shift 2 && exec nsenter --net="/run/netns/$INSIDE" "$@"' \
+		"$cgroup" "${RESOLV_CONF-$T/resolv.conf}" "$T/nsswitch.conf" \
+		env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="${BOX_HOME-/nonexistent}" \
+		LANG=C.UTF-8 "$@" 2>&1 3>&-
+}

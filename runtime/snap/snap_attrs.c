@@ -193,6 +193,22 @@ int snap_attr_get(int fd, const char *name, void *value, size_t room)
 	return n < 0 ? -errno : (int)n;
 }
 
+bool snap_attr_any(int fd, const char *prefix)
+{
+	_cleanup_(names_done) struct names names = { 0 };
+	char path[32];
+	size_t i;
+
+	fd_path(fd, path);
+	/* What cannot be read is not passed on either. */
+	if (names_read(path, &names) < 0)
+		return true;
+	for (i = 0; i < names.n; i++)
+		if (str_after(names.items[i], prefix))
+			return true;
+	return false;
+}
+
 int snap_attr_set(int fd, const char *name, const void *value, size_t len)
 {
 	char path[32];

@@ -25,4 +25,6 @@ int snap_attrs_copy(int from_fd, const struct stat *from, int to_fd, struct erro
 int snap_attrs_compare(int a_fd, const struct stat *a, int b_fd, const struct stat *b, unsigned *ret, struct error *err);
 /* Whether it has that attribute (a name overlay keeps for itself is fine); value may be NULL, room bytes. */
 int snap_attr_get(int fd, const char *name, void *value, size_t room);
+/* Whether it has one whose name begins so. */
+bool snap_attr_any(int fd, const char *prefix);
 int snap_attr_set(int fd, const char *name, const void *value, size_t len);

@@ -52,6 +52,14 @@ static bool has_capability(const struct snap_part *p, const char *path)
 	return fd >= 0 && snap_attr_get(fd, "security.capability", value, sizeof(value)) > 0;
 }
 
+/* In an overlay that a user mounts such attributes are its own: a folder that hides others, a file that is none. */
+static bool has_overlay_attr(const struct snap_part *p, const char *path)
+{
+	_cleanup_close_ int fd = snap_tree_open(p->view.upper_fd, path, O_PATH);
+
+	return fd >= 0 && snap_attr_any(fd, "user.overlay.");
+}
+
 const char *snap_conflict(const struct snap *s, const struct snap_part *p, const struct snap_change *c, const struct snap_ours *ours)
 {
 	const struct stat *new = &c->new;
@@ -64,6 +72,8 @@ const char *snap_conflict(const struct snap *s, const struct snap_part *p, const
 		return NULL;
 	if (S_ISCHR(new->st_mode) || S_ISBLK(new->st_mode))
 		return "a device node";
+	if ((c->kind != SNAP_MODIFIED || (c->attrs & SNAP_ATTR_XATTR)) && has_overlay_attr(p, c->path))
+		return "attributes for an overlay";
 	if (!S_ISREG(new->st_mode))
 		return NULL;
 	/* As it was is nothing new, as long as the content is. */

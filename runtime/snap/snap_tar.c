@@ -82,7 +82,8 @@ static int pax_attributes(struct buf *b, int fd)
 		_cleanup_free_ char *key = NULL;
 		ssize_t len;
 
-		if (str_after(p, "trusted.overlay.") || str_eq(p, "security.selinux"))
+		/* In the layers of a rootless engine the second would be overlay's own. */
+		if (str_after(p, "trusted.overlay.") || str_after(p, "user.overlay.") || str_eq(p, "security.selinux"))
 			continue;
 		len = getxattr(path, p, value, VALUE_MAX);
 		key = str_printf("SCHILY.xattr.%s", p);
@@ -291,8 +292,17 @@ static int put_part(struct tar *t, const struct snap_part *p, const struct snap_
 	return r < 0 && !err->code ? error_oom(err) : r;
 }
 
-/* An archive has no holes: a file that is nothing else would fill the disk of the host. What the layer can hold fits. */
-static int check_size(const struct snap_parts *parts, uint64_t max, struct error *err)
+/* A name that says in a layer that something else is deleted, or that all of a folder is. */
+static bool looks_deleted(const char *path)
+{
+	return str_after(path, ".wh.") || strstr(path, "/.wh.");
+}
+
+/*
+ * An archive has no holes: a file that is nothing else would fill the disk of the host; what the session can hold fits. And
+ * in a layer of an image some names are not names.
+ */
+static int check_changes(const struct snap_parts *parts, uint64_t max, struct error *err)
 {
 	uint64_t sum = 0;
 	size_t i, k;
@@ -301,6 +311,9 @@ static int check_size(const struct snap_parts *parts, uint64_t max, struct error
 		for (k = 0; k < parts->items[i].changes.n; k++) {
 			const struct snap_change *c = &parts->items[i].changes.items[k];
 
+			if (looks_deleted(c->path))
+				return error_text(err, -EINVAL, "%s: in a layer of an image a name with \".wh.\" stands for a deletion: name other paths",
+						  c->path);
 			if (c->kind == SNAP_DELETED || c->implied || c->link || !S_ISREG(c->new.st_mode))
 				continue;
 			sum += MIN((uint64_t)c->new.st_size, UINT64_MAX - sum);
@@ -322,7 +335,7 @@ int snap_export(const struct snap *s, const char *path, const char *file, struct
 	int r = snap_parts_open(s, path, false, &parts, &below, err);
 
 	if (r == 0)
-		r = check_size(&parts, s->record->size, err);
+		r = check_changes(&parts, s->record->size, err);
 	if (r < 0)
 		return r;
 	fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -171,6 +171,37 @@ edit_again() {
 	untouched
 }
 
+@test "names and attributes that mean something to an overlay do not leave a session unasked" {
+	attribute() { "$PYTHON" -c 'import os, sys; os.setxattr(sys.argv[1], sys.argv[2], b"y")' "$1" "$2"; }
+	sh_args 'cd /work; mkdir made; echo x >made/f; touch /tmp/ready; exec sleep 1000'
+	start_container
+	made() { call exec "$ID" test -e /tmp/ready; [ "$status" -eq 0 ]; }
+	wait_for 20 made
+	# as a program in the container does it
+	merged=/proc/$(rt state "$ID" | jq .pid)/root/work
+	attribute "$merged/made" user.overlay.opaque
+	attribute "$merged/made/f" user.plain
+	! attribute "$merged/dir" trusted.overlay.opaque || [ -e "$merged/dir/other" ]
+	call commit "$ID"
+	[ "$status" -eq 1 ]
+	[[ $output = *'conflict:   made (attributes for an overlay)'* ]]
+	[ ! -e "$WORK/made" ]
+	call commit --output "$T/layer.tar" "$ID"
+	works
+	! grep -aq 'user.overlay' "$T/layer.tar"
+	grep -aq 'user.plain' "$T/layer.tar"
+	call exec "$ID" touch /work/made/.wh..wh..opq
+	works
+	call commit --output "$T/other.tar" "$ID"
+	fails 1 'stands for a deletion'
+	call commit --force "$ID"
+	[ "$status" -eq 0 ]
+	[ "$(cat "$WORK/made/f" "$WORK/dir/other")" = $'x\ntwo' ]
+	call exec "$ID" sh -c 'rm /work/made/.wh..wh..opq'
+	call commit --output "$T/other.tar" --path /work/made "$ID"
+	fails 1 'stands for a deletion'
+}
+
 @test "two commits at once: the second sees what the first did" {
 	command -v strace >/dev/null || skip "no strace"
 	edit_work 'echo first >file; echo first >dir/other'

@@ -1,5 +1,5 @@
 /*
- * What a log says was denied, added up: for people who want to know what a container lacked.
+ * The system calls that a log says were denied, added up: for people who want to know what a container lacked.
  */
 #pragma once
 
@@ -15,10 +15,9 @@
 
 /* Denials that differ only in when, and by whom. All texts are printable. */
 struct audit_denied {
-	bool call; /* a system call; else egress */
-	const char *what; /* "mount(pointer, pointer)", "connect 192.0.2.1:443 tcp" */
-	const char *why; /* "EPERM", "unlisted"; never NULL */
-	const char *rule, *allowed_by; /* of a call; NULL = none */
+	const char *what; /* "mount(pointer, pointer)" */
+	const char *error; /* "EPERM"; never NULL */
+	const char *rule, *allowed_by; /* NULL = none */
 	uint64_t count;
 };
 

@@ -1,6 +1,6 @@
 /*
- * What was denied, how often, and which line of the policy would have allowed it, from the
- * container's audit log.
+ * Which system calls were denied, how often, and which member of the policy would have allowed them, from
+ * the container's audit log.
  */
 #include "container/explain_denied.h"
 
@@ -23,7 +23,7 @@ static void reports_to_text(const struct state_record *rec, struct buf *b)
 
 static void item_to_text(const struct state_record *rec, const struct audit_denied *d, struct buf *b)
 {
-	buf_addf(b, "denied:    %s: %s, %" PRIu64 " time%s", d->what, d->why, d->count, d->count == 1 ? "" : "s");
+	buf_addf(b, "denied:    %s: %s, %" PRIu64 " time%s", d->what, d->error, d->count, d->count == 1 ? "" : "s");
 	if (d->rule)
 		buf_addf(b, "  [%s]", d->rule);
 	if (d->allowed_by)
@@ -38,12 +38,11 @@ static void to_text(const struct state_record *rec, const struct audit_denied_li
 	size_t i;
 
 	reports_to_text(rec, b);
-	/* Of egress explain_egress() shows the very line. */
+	/* Egress is explain_egress()'s. */
 	for (i = 0; i < l->count; i++)
-		if (l->items[i].call)
-			item_to_text(rec, &l->items[i], b);
+		item_to_text(rec, &l->items[i], b);
 	if (l->others > 0)
-		buf_addf(b, "denied:    %" PRIu64 " more of other kinds\n", l->others);
+		buf_addf(b, "denied:    %" PRIu64 " calls of other kinds\n", l->others);
 	if (l->cut)
 		buf_addf(b, "denied:    in the first %d records of the log; it has more\n", AUDIT_DENIED_RECORDS);
 }
@@ -55,14 +54,13 @@ static void to_json(const struct state_record *rec, const struct audit_denied_li
 	json_bool(w, "callsReported", rec->reports);
 	if (rec->unreported)
 		json_string(w, "callsUnreported", rec->unreported);
-	json_array_begin(w, "denied");
+	json_array_begin(w, "deniedCalls");
 	for (i = 0; i < l->count; i++) {
 		const struct audit_denied *d = &l->items[i];
 
 		json_object_begin(w, NULL);
-		json_string(w, "control", d->call ? "seccomp" : "egress");
 		json_string(w, "what", d->what);
-		json_string(w, "why", d->why);
+		json_string(w, "error", d->error);
 		if (d->rule)
 			json_string(w, "rule", d->rule);
 		if (d->allowed_by)
@@ -71,7 +69,7 @@ static void to_json(const struct state_record *rec, const struct audit_denied_li
 		json_object_end(w);
 	}
 	json_array_end(w);
-	json_u64(w, "deniedOthers", l->others);
+	json_u64(w, "deniedCallsOthers", l->others);
 }
 
 int explain_denied(const struct state_record *rec, struct buf *text, struct json_writer *json, struct error *err)

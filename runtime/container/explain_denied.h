@@ -1,5 +1,5 @@
 /*
- * The part of `explain` that says what a container was denied while it ran. Private to
+ * The part of `explain` that says which system calls a container was denied. Private to
  * runtime/container.
  */
 #pragma once

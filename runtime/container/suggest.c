@@ -83,20 +83,19 @@ static int put(struct suggestions *s, struct suggestion *e, struct error *err)
 	for (i = 0; i < s->n; i++) {
 		if (!belongs(&s->items[i], e))
 			continue;
-		s->items[i].count++;
+		s->items[i].count += e->count;
 		if (e->n_ports)
 			add_port(&s->items[i], e->ports[0]);
 		return 0;
 	}
 	if (s->n >= SUGGEST_ENTRIES_MAX) {
-		s->others++;
+		s->others += e->count;
 		return 0;
 	}
 	if (!s->items)
 		s->items = arena_calloc(&s->arena, SUGGEST_ENTRIES_MAX, sizeof(*s->items));
 	if (!s->items)
 		return error_oom(err);
-	e->count = 1;
 	s->items[s->n++] = *e;
 	return 0;
 }
@@ -236,13 +235,13 @@ int suggest_add(struct suggestions *s, const struct suggest_denial *d, struct er
 {
 	static const char *const flows[] = { "connect", "send", "packet", NULL };
 	static const char *const names[] = { "name", "sni", NULL };
-	struct suggestion e = { .what = describe(s, d) };
+	struct suggestion e = { .what = describe(s, d), .count = 1 + d->more };
 	bool has_ports = same_text(d->protocol, "tcp") || same_text(d->protocol, "udp");
 	int r = 0;
 
 	if (!e.what)
 		return error_oom(err);
-	s->denials++;
+	s->denials += e.count;
 	if (d->port)
 		add_port(&e, d->port);
 	if (is_one_of(d->what, names) && !(str_eq(d->what, "name") && d->address)) {
@@ -293,8 +292,13 @@ static int read_denied(struct suggestions *s, const struct audit_record *rec, st
 		d.name = name.data;
 	if (audit_value_u64(rec->json, "port", &n) && n <= UINT16_MAX)
 		d.port = (uint16_t)n;
-	if (audit_value_u64(rec->json, "suppressed", &n))
-		s->uncounted += n;
+	/* Of calls: of this very kind. */
+	if (audit_value_u64(rec->json, "suppressed", &n)) {
+		if (rec->type == AUDIT_CALL_DENIED)
+			d.more = n;
+		else
+			s->uncounted += n;
+	}
 	return suggest_add(s, &d, err);
 }
 

@@ -49,6 +49,7 @@ int suggest_read(int dirfd, const char *log, const struct policy_profile *profil
 struct suggest_denial {
 	const char *what, *name, *address, *protocol, *reason, *allowed_by; /* as in the log; NULL = absent */
 	uint16_t port;
+	uint64_t more; /* that were equal */
 };
 int suggest_add(struct suggestions *s, const struct suggest_denial *d, struct error *err);
 

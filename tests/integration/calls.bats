@@ -63,8 +63,8 @@ holds() {
 	rt explain "$ID" >"$T/text"
 	grep -q '^calls: *denied ones are reported$' "$T/text"
 	grep -q '^denied: *unshare(CLONE_NEWUSER): EPERM, 1 time .*profiles.default.seccomp.profile would allow it as agent-nested' "$T/text"
-	rt explain --json "$ID" | jq -e '.callsReported and (.denied | map(select(.control == "seccomp")) | length) == 2
-		and (.denied[] | select(.what | startswith("mount")) | .count == 1 and .why == "EPERM")'
+	rt explain --json "$ID" | jq -e '.callsReported and (.deniedCalls | length) == 2
+		and (.deniedCalls[] | select(.what | startswith("mount")) | .count == 1 and .error == "EPERM")'
 	call delete "$ID"
 	works
 }
@@ -90,7 +90,9 @@ holds() {
 	[ "$(total mount)" -eq 60 ]
 	# the span between two records doubles, however long it takes
 	holds 'length < 20'
-	rt explain --json "$ID" | jq -e '.denied[] | select(.what | startswith("mount")) | .count == 60'
+	rt explain --json "$ID" | jq -e '.deniedCalls[] | select(.what | startswith("mount")) | .count == 60'
+	rt explain "$ID" | grep -c '^denied:' | grep -qx 1
+	rt policy suggest "$ID" | grep -q '60 times: .*mount'
 }
 
 @test "a specification's filter that denies, too: ours answers; what it kills is killed" {

@@ -103,7 +103,7 @@ refused() {
 	END
 	refused "$PROFILE: the program has more than 4096 instructions"
 	use agent-default
-	edit '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [range(3000) | {names: ["ioctl"], action: "SCMP_ACT_ERRNO", errnoRet: 1,
+	edit '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [range(1100) | {names: ["ioctl"], action: "SCMP_ACT_ERRNO", errnoRet: 1,
 		args: [{index: 1, value: (70000 + 3 * .), op: "SCMP_CMP_EQ"}, {index: 2, value: (. + 1), op: "SCMP_CMP_EQ"}]}]}'
 	refused 'seccomp profile of the configuration: .*4096'
 }

@@ -545,6 +545,7 @@ static void test_device_filter(void)
 	struct error err = ERROR_NULL;
 	int dir, fd, status = 0;
 	uint32_t program = 0;
+	bool there;
 	struct cgroup cg;
 	pid_t pid;
 

@@ -153,7 +153,7 @@ in_user_namespace() {
 		| .linux.gidMappings = [{containerID: 0, hostID: 100000, size: 65536}]'
 	chown -R 100000:100000 "$ROOTFS"
 	dir=$BUNDLE
-	while [ "$dir" != / ] && [ "$dir" != /tmp ]; do
+	while [ -n "$dir" ] && [ "$dir" != /tmp ] && [ "$dir" != /var/tmp ]; do
 		chmod a+x "$dir"
 		dir=${dir%/*}
 	done

@@ -211,7 +211,7 @@ teardown() { suite_teardown; }
 		| del(.process.rlimits) | .linux.uidMappings[0].hostID = 12345 | .linux.gidMappings[0].hostID = 12345'
 	chown -R 12345:12345 "$T"
 	dir=$BUNDLE
-	while [ "$dir" != / ] && [ "$dir" != /tmp ]; do
+	while [ -n "$dir" ] && [ "$dir" != /tmp ] && [ "$dir" != /var/tmp ]; do
 		chmod a+x "$dir"
 		dir=${dir%/*}
 	done

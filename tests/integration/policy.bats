@@ -556,7 +556,7 @@ cgroup_of() {
 as_user() {
 	local dir=$BUNDLE
 	chown -R 12345:12345 "$T"
-	while [ "$dir" != / ] && [ "$dir" != /tmp ]; do
+	while [ -n "$dir" ] && [ "$dir" != /tmp ] && [ "$dir" != /var/tmp ]; do
 		chmod a+x "$dir"
 		dir=${dir%/*}
 	done

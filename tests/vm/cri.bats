@@ -40,20 +40,24 @@ pod() {
 	[ -n "$POD" ]
 }
 
+# words WORD...: as a JSON list; jq would take some of them for options.
+words() {
+	printf '%s\n' "$@" | jq -R . | jq -cs .
+}
+
 # container NAME JSON COMMAND...: created and started in POD; sets CONTAINER and PID.
 container() {
 	local name=$1 more=$2
 	shift 2
-	CONTAINER=$(cri CreateContainer "$(jq -cn --arg p "$POD" --arg n "$name" --argjson s "$CONFIG" --argjson m "$more" \
+	CONTAINER=$(cri CreateContainer "$(jq -cn --arg p "$POD" --arg n "$name" --argjson s "$CONFIG" --argjson m "$more" --argjson w "$(words "$@")" \
 		'{pod_sandbox_id: $p, sandbox_config: $s, config: ({metadata: {name: $n}, image: {image: "localhost/busybox:latest"},
-		command: $ARGS.positional, log_path: ($n + ".log")} * $m)}' --args "$@")" | jq -r .container_id)
-	[ -n "$CONTAINER" ]
-	cri StartContainer "{\"container_id\": \"$CONTAINER\"}" >/dev/null
+		command: $w, log_path: ($n + ".log")} * $m)}')" | jq -r .container_id)
+	[ -n "$CONTAINER" ] && cri StartContainer "{\"container_id\": \"$CONTAINER\"}" >/dev/null || return
 	PID=$(find /sys/fs/cgroup -name "cri-containerd-$CONTAINER.scope" -exec cat {}/cgroup.procs \;)
 }
 
 inside() {
-	cri ExecSync "$(jq -cn --arg c "$CONTAINER" '{container_id: $c, cmd: $ARGS.positional, timeout: 60}' --args "$@")"
+	cri ExecSync "$(jq -cn --arg c "$CONTAINER" --argjson w "$(words "$@")" '{container_id: $c, cmd: $w, timeout: 60}')"
 }
 
 cgroup() {
@@ -104,15 +108,21 @@ ended() {
 }
 
 @test "cri: the network of the host only where the policy says so" {
+	local host='{"linux": {"security_context": {"namespace_options": {"network": "NODE"}}}}'
 	[ ! -e /etc/agentrun ]
-	pod NODE
-	run container one '{"linux": {"security_context": {"namespace_options": {"network": "NODE"}}}}' sleep 1000
+	run pod NODE
 	[ "$status" -ne 0 ]
-	[[ $output = *namespaces.host* ]]
+	[[ $output = *'add "network" to profiles.sandbox.namespaces.host in /etc/agentrun/policy.json'* ]]
 	mkdir /etc/agentrun
+	echo '{"version": 1, "profiles": {"sandbox": {"inherits": "builtin:sandbox", "namespaces": {"host": ["network"]}}}}' \
+		>/etc/agentrun/policy.json
+	pod NODE
+	run container one "$host" sleep 1000
+	[ "$status" -ne 0 ]
+	[[ $output = *'add "network" to profiles.default.namespaces.host'* ]]
 	echo '{"version": 1, "profiles": {"default": {"inherits": "builtin:default", "namespaces": {"host": ["network"]}}}}' \
 		>/etc/agentrun/policy.json
-	container two '{"linux": {"security_context": {"namespace_options": {"network": "NODE"}}}}' sleep 1000
+	container two "$host" sleep 1000
 	[ "$(readlink "/proc/$PID/ns/net")" = "$(readlink /proc/self/ns/net)" ]
 }
 

@@ -127,7 +127,9 @@ static bool is_readonly(const struct strv *options)
 }
 
 /*
- * No set-user-id programs and no device nodes, in what lies below a recursive bind, too.
+ * No set-user-id programs and no device nodes, in what lies below a recursive bind, too. The r… words for every
+ * bind: a plain one would be the first flag that is asked, and with one asked the others of the source are
+ * cleared as by mount(8), so that a read-only source became writable.
  * The nodes of the container itself are in its /dev and /dev/pts.
  */
 static void harden(struct policy_work *w, struct spec_mount *m, bool bind, const char *clean,
@@ -135,15 +137,15 @@ static void harden(struct policy_work *w, struct spec_mount *m, bool bind, const
 {
 	bool recursive = bind && has_kind(&m->options, WORD_RBIND);
 	bool nodes = !bind && (str_eq(clean, "/dev") || (m->type && str_eq(m->type, "devpts")));
-	const char *suid = recursive ? "rnosuid" : "nosuid", *dev = recursive ? "rnodev" : "nodev";
+	const char *suid = bind ? "rnosuid" : "nosuid", *dev = bind ? "rnodev" : "nodev";
 	bool changed = has_kind(&m->options, WORD_DEV);
 
 	drop_kind(&m->options, WORD_DEV);
-	if (!has_word(&m->options, suid)) {
+	if (!has_word(&m->options, suid) && (recursive || !has_word(&m->options, "nosuid"))) {
 		policy_word_add(w, &m->options, suid);
 		changed = true;
 	}
-	if (!nodes && !has_word(&m->options, dev)) {
+	if (!nodes && !has_word(&m->options, dev) && (recursive || !has_word(&m->options, "nodev"))) {
 		policy_word_add(w, &m->options, dev);
 		changed = true;
 	}

@@ -212,6 +212,22 @@ s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); time.sleep(6
 	[ "$(cat "$T/work/file")" = data ]
 }
 
+@test "mounts: what is read-only or noexec on the host stays so under the added flags" {
+	local kind
+	mkdir "$T/work"
+	mount -t tmpfs -o mode=755 tmpfs "$T/work"
+	mount -o bind,remount,ro,noexec "$T/work"
+	for kind in bind rbind; do
+		edit --arg source "$T/work" --arg kind "$kind" '.mounts = (.mounts | map(select(.destination != "/work")))
+			+ [{destination: "/work", type: "bind", source: $source, options: [$kind, "rprivate"]}]'
+		sh_args 'grep " /work " /proc/self/mounts | cut -d" " -f4; echo data >/work/file'
+		run_container
+		[ "$status" -ne 0 ]
+		[[ ,$output, = *,ro,* && ,$output, = *,noexec,* && ,$output, = *,nosuid,* && ,$output, = *,nodev,* ]]
+	done
+	umount "$T/work"
+}
+
 @test "the host's root is no root of a container" {
 	edit '.root.path = "/"'
 	refused 'root.path'

@@ -23,15 +23,15 @@ struct row {
 
 static const struct row rows[] = {
 	/* clang-format off */
-	{ "bind: bare", NULL, BIND("\"bind\""), HARD PRIV, "bind nosuid nodev rprivate" },
+	{ "bind: bare", NULL, BIND("\"bind\""), HARD PRIV, "bind rnosuid rnodev rprivate" },
 	{ "bind: recursive", NULL, BIND("\"rbind\""), HARD PRIV, "rbind rnosuid rnodev rprivate" },
-	{ "bind: by type alone", NULL, "\"destination\":\"/d\",\"type\":\"bind\",\"source\":\"/s\"", HARD PRIV, "nosuid nodev rprivate" },
+	{ "bind: by type alone", NULL, "\"destination\":\"/d\",\"type\":\"bind\",\"source\":\"/s\"", HARD PRIV, "rnosuid rnodev rprivate" },
 	{ "bind: by option alone", NULL, "\"destination\":\"/d\",\"source\":\"/s\",\"options\":[\"rbind\",\"rprivate\"]", HARD, "rbind rprivate rnosuid rnodev" },
 	{ "bind: Docker's volume", NULL, BIND("\"rbind\",\"rprivate\""), HARD, "rbind rprivate rnosuid rnodev" },
 	{ "bind: Docker's read-only volume", NULL, BIND("\"rbind\",\"ro\",\"rprivate\""), HARD "; added /d > read-only with all mounts below", "rbind ro rprivate rro rnosuid rnodev" },
 	{ "bind: Podman's", NULL, BIND("\"bind\",\"rprivate\",\"nosuid\",\"nodev\""), "", "bind rprivate nosuid nodev" },
 	{ "bind: nothing left to do", NULL, BIND("\"rbind\",\"rprivate\",\"rnosuid\",\"rnodev\""), "", "rbind rprivate rnosuid rnodev" },
-	{ "bind: devices and set-user-id wanted", NULL, BIND("\"bind\",\"dev\",\"suid\",\"rprivate\""), HARD, "bind rprivate nosuid nodev" },
+	{ "bind: devices and set-user-id wanted", NULL, BIND("\"bind\",\"dev\",\"suid\",\"rprivate\""), HARD, "bind rprivate rnosuid rnodev" },
 	{ "bind: wanted after the opposite", NULL, BIND("\"bind\",\"nodev\",\"nosuid\",\"rdev\",\"rsuid\",\"rprivate\""), HARD, "bind nodev nosuid rprivate" },
 	{ "bind: recursive read-only", NULL, BIND("\"rbind\",\"rro\",\"rprivate\",\"rnosuid\",\"rnodev\""), "", "rbind rro rprivate rnosuid rnodev" },
 	{ "bind: read-only, then writable", NULL, BIND("\"rbind\",\"ro\",\"rw\",\"rprivate\",\"rnosuid\",\"rnodev\""), "", "rbind ro rw rprivate rnosuid rnodev" },

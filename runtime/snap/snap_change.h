@@ -38,7 +38,7 @@ struct snap_change {
 	unsigned attrs;	  /* that differ: SNAP_ATTR_*; not for added and deleted ones */
 	bool implied;	  /* below a deleted or replaced folder: listed only on demand */
 	struct stat old, new; /* where there is one */
-	const void *handle; /* of the file before the session, for renames */
+	const void *handle; /* of the file before the session: for renames, and to know it again */
 	size_t handle_len;
 };
 
@@ -66,6 +66,9 @@ void snap_view_done(struct snap_view *v);
 int snap_walk(const struct snap_view *v, const char *path, bool deep, struct snap_changes *ret, struct error *err);
 /* Turns pairs of a deleted and an added file that are the same one into renames. */
 int snap_find_renames(const struct snap_view *v, struct snap_changes *c, struct error *err);
+/* Bytes of the handle, its type first; 0: none. Of what overlay copied the object of an upper folder from; of the object itself. */
+size_t snap_handle_origin(int fd, unsigned char ret[SNAP_HANDLE_MAX + 1]);
+size_t snap_handle_of(int fd, unsigned char ret[SNAP_HANDLE_MAX + 1]);
 /* Whether two regular files hold the same bytes. */
 int snap_same_content(int a_fd, int b_fd, bool *ret);
 

@@ -21,6 +21,26 @@ static bool changed_since(const struct snap *s, const struct snap_part *p, const
 	return !S_ISDIR(c->old.st_mode) && later(&c->old.st_ctim, &s->record->since) && !snap_ours_has(ours, p->layer, c->path, &c->old);
 }
 
+/*
+ * The folder that it is in has been exchanged for another one, whose files may be older than the session. A folder of the
+ * original cannot be renamed inside: where one was copied up from is where it still is.
+ */
+static bool folder_changed(const struct snap_part *p, const struct snap_change *c, const struct snap_ours *ours)
+{
+	unsigned char then[SNAP_HANDLE_MAX + 1], now[SNAP_HANDLE_MAX + 1];
+	_cleanup_close_ int up_fd = -EBADF, low_fd = -EBADF;
+	const char *name, *slash = strrchr(c->path, '/');
+	_cleanup_free_ char *folder = slash ? strndup(c->path, (size_t)(slash - c->path)) : NULL;
+	struct stat st;
+	size_t len;
+
+	if (!folder || snap_tree_parent(p->view.upper_fd, c->path, &up_fd, &name) < 0 ||
+	    snap_tree_parent(p->view.lower_fd, c->path, &low_fd, &name) < 0 || fstat(low_fd, &st) < 0)
+		return false;
+	len = snap_handle_origin(up_fd, then);
+	return len > 0 && (snap_handle_of(low_fd, now) != len || memcmp(then, now, len) != 0) && !snap_ours_made(ours, p->layer, folder, &st);
+}
+
 /* It was copied up from an original that is nowhere any more. */
 static bool lost_since(const struct snap_part *p, const struct snap_change *c)
 {
@@ -66,6 +86,8 @@ const char *snap_conflict(const struct snap *s, const struct snap_part *p, const
 
 	if (c->kind != SNAP_ADDED && changed_since(s, p, c, ours))
 		return "the original has changed since the session began";
+	if (c->kind != SNAP_ADDED && folder_changed(p, c, ours))
+		return "its folder in the original is another one since the session began";
 	if (c->kind == SNAP_ADDED && lost_since(p, c))
 		return "the original was deleted since the session began";
 	if (c->kind == SNAP_DELETED || (c->kind == SNAP_MODIFIED && c->attrs == 0))

@@ -95,7 +95,7 @@ struct snap_ours *snap_ours_free(struct snap_ours *o)
 	return NULL;
 }
 
-bool snap_ours_has(const struct snap_ours *o, size_t layer, const char *path, const struct stat *st)
+static const struct entry *last_of(const struct snap_ours *o, size_t layer, const char *path)
 {
 	const struct entry key = { .layer = layer, .path = path, .order = SIZE_MAX };
 	size_t low = 0, high = o->n;
@@ -108,8 +108,21 @@ bool snap_ours_has(const struct snap_ours *o, size_t layer, const char *path, co
 		else
 			high = middle;
 	}
-	return low < o->n && o->items[low].layer == layer && str_eq(o->items[low].path, path) && o->items[low].ino == st->st_ino &&
-	       o->items[low].seconds == st->st_ctim.tv_sec && o->items[low].nanoseconds == st->st_ctim.tv_nsec;
+	return low < o->n && o->items[low].layer == layer && str_eq(o->items[low].path, path) ? &o->items[low] : NULL;
+}
+
+bool snap_ours_made(const struct snap_ours *o, size_t layer, const char *path, const struct stat *st)
+{
+	const struct entry *e = last_of(o, layer, path);
+
+	return e && e->ino == st->st_ino;
+}
+
+bool snap_ours_has(const struct snap_ours *o, size_t layer, const char *path, const struct stat *st)
+{
+	const struct entry *e = last_of(o, layer, path);
+
+	return e && e->ino == st->st_ino && e->seconds == st->st_ctim.tv_sec && e->nanoseconds == st->st_ctim.tv_nsec;
 }
 
 int snap_ours_add(int dir_fd, size_t layer, int original_fd, const struct snap_paths *paths, struct error *err)

@@ -36,5 +36,7 @@ static inline void snap_ours_freep(struct snap_ours **o)
 #define _cleanup_snap_ours_ _cleanup_(snap_ours_freep)
 /* Whether the object is as a commit of this session left it. */
 bool snap_ours_has(const struct snap_ours *o, size_t layer, const char *path, const struct stat *st);
+/* Whether a commit or an undo of this session made it, whatever has become of it. */
+bool snap_ours_made(const struct snap_ours *o, size_t layer, const char *path, const struct stat *st);
 /* Notes how the paths are now. */
 int snap_ours_add(int dir_fd, size_t layer, int original_fd, const struct snap_paths *paths, struct error *err);

@@ -78,38 +78,19 @@ static int note_link(struct walk *w, struct snap_change *c)
 }
 
 /* Which file of the original it was: overlay notes it when it copies one up. */
-static int note_origin(struct walk *w, struct snap_change *c, int fd)
+static int note_handle(struct walk *w, struct snap_change *c, int fd, size_t (*read)(int fd, unsigned char *ret))
 {
-	/* struct ovl_fb of the kernel: version, magic, length, flags, type, uuid, handle. */
-	unsigned char fb[SNAP_HANDLE_MAX + 21];
-	int n = snap_attr_get(fd, "trusted.overlay.origin", fb, sizeof(fb));
+	unsigned char handle[SNAP_HANDLE_MAX + 1];
+	size_t len = read(fd, handle);
 	unsigned char *copy;
 
-	if (n <= 21 || fb[1] != 0xfb || fb[2] != n)
+	if (len == 0)
 		return 0;
-	c->handle_len = (size_t)n - 20;
-	c->handle = copy = arena_alloc(&w->out->arena, c->handle_len);
+	c->handle_len = len;
+	c->handle = copy = arena_alloc(&w->out->arena, len);
 	if (!copy)
 		return error_oom(w->err);
-	copy[0] = fb[4];
-	memcpy(copy + 1, fb + 21, (size_t)n - 21);
-	return 0;
-}
-
-static int note_handle(struct walk *w, struct snap_change *c, int fd)
-{
-	struct { struct file_handle head; unsigned char bytes[SNAP_HANDLE_MAX]; } h = { .head.handle_bytes = SNAP_HANDLE_MAX };
-	unsigned char *copy;
-	int mount_id;
-
-	if (!S_ISREG(c->old.st_mode) || name_to_handle_at(fd, "", &h.head, &mount_id, AT_EMPTY_PATH) < 0)
-		return 0;
-	c->handle_len = h.head.handle_bytes + 1;
-	c->handle = copy = arena_alloc(&w->out->arena, c->handle_len);
-	if (!copy)
-		return error_oom(w->err);
-	copy[0] = (unsigned char)h.head.handle_type;
-	memcpy(copy + 1, h.head.f_handle, h.head.handle_bytes);
+	memcpy(copy, handle, len);
 	return 0;
 }
 
@@ -125,12 +106,12 @@ static int add(struct walk *w, enum snap_kind kind, const char *path, const stru
 	c->implied = implied;
 	if (low && low->fd >= 0) {
 		c->old = low->st;
-		if (kind == SNAP_DELETED)
-			r = note_handle(w, c, low->fd);
+		if (kind == SNAP_DELETED && S_ISREG(c->old.st_mode))
+			r = note_handle(w, c, low->fd, snap_handle_of);
 	}
 	if (r == 0 && up && up->fd >= 0) {
 		c->new = up->st;
-		r = kind == SNAP_ADDED ? note_origin(w, c, up->fd) : 0;
+		r = kind == SNAP_ADDED ? note_handle(w, c, up->fd, snap_handle_origin) : 0;
 		if (r == 0)
 			r = note_link(w, c);
 	}

@@ -202,6 +202,30 @@ edit_again() {
 	fails 1 'stands for a deletion'
 }
 
+@test "a conflict: a folder of the original was exchanged for an older one" {
+	mkdir "$WORK/spare"
+	echo theirs >"$WORK/spare/other"
+	echo theirs >"$WORK/spare/gone"
+	echo x >"$WORK/dir/gone"
+	edit_work 'echo agent >dir/other; rm dir/gone; mv file dir/moved'
+	mv "$WORK/dir" "$T/away"
+	mv "$WORK/spare" "$WORK/dir"
+	call commit "$ID"
+	[ "$status" -eq 1 ]
+	[[ $output = *'conflict:   dir/gone (its folder'*'conflict:   dir/other (its folder'* ]]
+	[ "$(cat "$WORK/dir/other" "$WORK/dir/gone")" = $'theirs\ntheirs' ]
+	mv "$WORK/dir" "$WORK/spare"
+	mv "$T/away" "$WORK/dir"
+	call commit --path /work/dir "$ID"
+	works
+	[ "$(cat "$WORK/dir/other" "$WORK/dir/moved")" = $'agent\none' ]
+	# made again by ourselves it is no other
+	call commit --undo "$ID"
+	works
+	call commit "$ID"
+	works
+}
+
 @test "two commits at once: the second sees what the first did" {
 	command -v strace >/dev/null || skip "no strace"
 	edit_work 'echo first >file; echo first >dir/other'

@@ -84,7 +84,10 @@ static void what_create(struct buf *out, const struct json *json)
 	const struct json *list = json_member(json, "decisions"), *d;
 
 	add(out, json, "profile", "profile ", "");
-	add(out, json, "policyFile", ", policy ", "");
+	if (json_member(json, "policyFile"))
+		add(out, json, "policyFile", ", policy ", "");
+	else
+		buf_adds(out, ", built-in policy");
 	add(out, json, "bundle", ", bundle ", "");
 	for (d = list && list->type == JSON_ARRAY ? list->kids.first : NULL; d; d = d->next) {
 		if (d->type != JSON_OBJECT)

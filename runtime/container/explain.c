@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "container/explain_audit.h"
 #include "container/explain_denied.h"
 #include "container/explain_egress.h"
 #include "container/guard.h"
@@ -199,6 +200,8 @@ static int to_text(const struct explain *x, char **ret, struct error *err)
 	buf_addf(&b, "now:       %s\n", x->now);
 	r = life_explain(&x->h, &b, NULL, err);
 	if (r == 0)
+		r = explain_audit(&x->h, &b, NULL, err);
+	if (r == 0)
 		r = explain_denied(x->h.view.record, &b, NULL, err);
 	if (r == 0)
 		r = explain_egress(&x->h, &x->guard.profile, &b, NULL, err);
@@ -230,6 +233,8 @@ static int to_json(const struct explain *x, char **ret, struct error *err)
 	sessions_explain(x, NULL, w);
 	json_string(w, "now", x->now);
 	r = life_explain(&x->h, NULL, w, err);
+	if (r == 0)
+		r = explain_audit(&x->h, NULL, w, err);
 	if (r == 0)
 		r = explain_denied(x->h.view.record, NULL, w, err);
 	if (r == 0)

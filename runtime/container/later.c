@@ -5,11 +5,13 @@
 #include "container/later.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "monitor/supervise.h"
 #include "state/state.h"
 #include "util/fd.h"
 #include "util/json_write.h"
@@ -17,6 +19,7 @@
 #include "util/str.h"
 
 #define LATER_BYTES_MAX ((size_t)128 * 1024)
+#define NOTE_ROOM	((size_t)(ERROR_TEXT_MAX - 16))
 
 static int line_make(const struct guard *g, const char *operation, char **ret, struct error *err)
 {
@@ -70,6 +73,7 @@ static const char *newest(const char *text, size_t len, size_t add)
 	return at;
 }
 
+/* 1: it is new; 0: it was there. */
 static int append(int fd, const char *line, struct error *err)
 {
 	_cleanup_free_ char *text = NULL;
@@ -93,7 +97,57 @@ static int append(int fd, const char *line, struct error *err)
 	if (lseek(fd, 0, SEEK_SET) < 0 || ftruncate(fd, 0) < 0)
 		return error_set(err, -errno, "rewrite %s", STATE_LATER_FILE);
 	r = fd_write_all(fd, b.data, b.len);
-	return r < 0 ? error_set(err, r, "write %s", STATE_LATER_FILE) : 0;
+	return r < 0 ? error_set(err, r, "write %s", STATE_LATER_FILE) : 1;
+}
+
+static bool is_told(const struct policy_verdict *v, size_t at)
+{
+	const struct policy_decision *d = &v->items[at];
+	size_t i;
+
+	if (d->action == POLICY_KEPT)
+		return true;
+	/* What the configuration and the request both ask for is decided twice. */
+	for (i = 0; i < at; i++)
+		if (v->items[i].action == d->action && str_eq(v->items[i].control, d->control) &&
+		    str_eq(v->items[i].asked, d->asked) && str_eq(v->items[i].given, d->given))
+			return true;
+	return false;
+}
+
+/* What was taken away is named first, since one message has room for so much. */
+static void add_decisions(struct buf *b, const struct policy_verdict *v, bool taken)
+{
+	size_t i;
+
+	for (i = 0; i < v->count && b->len < NOTE_ROOM; i++) {
+		const struct policy_decision *d = &v->items[i];
+		bool gone = d->action == POLICY_DROPPED || d->action == POLICY_REFUSED;
+
+		if (gone != taken || is_told(v, i))
+			continue;
+		buf_addf(b, "%s%s %s: %s", b->len ? "; " : "policy: ", d->control, enum_to_name(&policy_action_table, d->action),
+			 d->asked ? d->asked : "");
+		if (!gone && d->given)
+			buf_addf(b, " -> %s", d->given);
+	}
+}
+
+/* For the audit log, by way of the supervisor: what create decided stands there, too. */
+static void tell(const struct guard *g, int dir_fd, const char *operation)
+{
+	struct link_msg msg = { .type = LINK_NOTE };
+	_cleanup_buf_ struct buf b = BUF_NULL;
+	struct error ignored;
+	size_t name = strlen(operation) + 1;
+
+	add_decisions(&b, &g->verdict, true);
+	add_decisions(&b, &g->verdict, false);
+	if (!buf_ok(&b))
+		return;
+	memcpy(msg.text, operation, name);
+	(void)snprintf(msg.text + name, sizeof(msg.text) - name, "%s", b.data);
+	(void)supervise_tell(dir_fd, &msg, NULL, &ignored);
 }
 
 void later_note(const struct guard *g, int dir_fd, const char *operation)
@@ -110,6 +164,8 @@ void later_note(const struct guard *g, int dir_fd, const char *operation)
 		fd = openat(dir_fd, STATE_LATER_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 		r = fd < 0 ? error_set(&err, -errno, "open %s", STATE_LATER_FILE) : append(fd, line, &err);
 	}
+	if (r > 0)
+		tell(g, dir_fd, operation);
 	if (r < 0)
 		log_debugf("the verdict of this %s is not kept: %s", operation, err.text);
 }

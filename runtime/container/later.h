@@ -8,7 +8,7 @@
 
 /*
  * Remembers the verdict of operation ("exec", "update") in the state folder, unless nothing was
- * changed or the same was remembered before. Bounded: the oldest go. Not worth failing for.
+ * changed or the same was remembered before, and tells the audit log. Bounded: the oldest go. Not worth failing for.
  */
 void later_note(const struct guard *g, int dir_fd, const char *operation);
 /* All of them as one document {"later": [{"operation": …, "decisions": […]}, …]}; malloc'ed. */

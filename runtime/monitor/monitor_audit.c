@@ -105,7 +105,7 @@ static int log_create(struct monitor *m, struct error *err)
 		.bundle = c->bundle,
 		.rootfs = c->rootfs,
 		.profile = c->profile,
-		.policy_file = c->policy_file,
+		.policy_file = c->policy_hash ? c->policy_file : NULL, /* else it is the built-in one */
 		.policy_hash = c->policy_hash,
 		.owner = c->owner,
 		.version = c->version,
@@ -227,6 +227,18 @@ static int log_part(struct log_service *s, int *fd, struct error *err)
 	return stop(s, audit_sink_part(s->sink, take_fd(fd), err), err);
 }
 
+/* Its name, and behind that's end what there is to say of it. */
+static int log_note(struct monitor *m, const struct link_msg *msg, struct error *err)
+{
+	const char *detail = msg->text + strnlen(msg->text, sizeof(msg->text) - 1) + 1;
+	struct audit_event event = { .type = AUDIT_OPERATION, .process = -1 };
+
+	event.operation = (struct audit_operation){ .name = msg->text, .signal = (int32_t)msg->number };
+	if (detail < msg->text + sizeof(msg->text) && *detail)
+		event.operation.detail = detail;
+	return monitor_log(m, &event, err);
+}
+
 static int audit_message(struct monitor *m, const struct link_msg *msg, int fds[LINK_FDS_MAX], struct error *err)
 {
 	struct audit_event event = { .process = (int32_t)msg->number };
@@ -241,10 +253,7 @@ static int audit_message(struct monitor *m, const struct link_msg *msg, int fds[
 	case LINK_DESCRIBE:
 		return log_process(m, msg, err);
 	case LINK_NOTE:
-		event.type = AUDIT_OPERATION;
-		event.process = -1;
-		event.operation = (struct audit_operation){ .name = msg->text, .signal = (int32_t)msg->number };
-		return monitor_log(m, &event, err);
+		return log_note(m, msg, err);
 	case LINK_WARNING:
 		event.type = AUDIT_WARNING;
 		event.process = -1;

@@ -54,6 +54,17 @@ void sup_client_answer(struct sup_process *p, const struct error *e)
 	}
 }
 
+/* The command looks itself, right after the execve. */
+static int begin_untraced(struct sup_process *p, struct error *err)
+{
+	struct link_msg born = { .type = LINK_BORN, .number = p->number, .pid = p->pid };
+
+	p->stage = SUP_RUNNING;
+	p->started_ns = ev_now(CLOCK_BOOTTIME);
+	sup_monitor_tell(p->sup, &born);
+	return sup_clock_start(p, err);
+}
+
 static int on_start(struct sup_client *c, struct error *err)
 {
 	struct sup_process *p = c->sup->init;
@@ -61,10 +72,7 @@ static int on_start(struct sup_client *c, struct error *err)
 	if (!c->sup->committed || !p || p->stage != SUP_GATED)
 		return error_text(err, -EBUSY, "cannot start an already running container");
 	if (!p->traced) {
-		/* The command looks itself, right after the execve. */
-		p->stage = SUP_RUNNING;
-		p->started_ns = ev_now(CLOCK_BOOTTIME);
-		if (sup_clock_start(p, err) < 0)
+		if (begin_untraced(p, err) < 0)
 			return err->code;
 		return ok(c, 0, LINK_F_UNTRACED, -EBADF, err);
 	}
@@ -123,9 +131,7 @@ static int on_process(struct sup_client *c, const struct link_msg *msg, int fds[
 		p->stage = SUP_PROVING;
 		return ok(c, p->number, 0, -EBADF, err);
 	}
-	p->stage = SUP_RUNNING;
-	p->started_ns = ev_now(CLOCK_BOOTTIME);
-	r = sup_clock_start(p, err);
+	r = begin_untraced(p, err);
 	return r < 0 ? r : ok(c, p->number, LINK_F_UNTRACED, -EBADF, err);
 }
 

@@ -98,3 +98,40 @@ log_name() {
 	[ "$(audit log "$ID" --type delete --json | wc -l)" -eq 1 ]
 	[ "$(audit log "$ID" --json | wc -l)" -eq "$(audit log "$ID" --json | jq -s length)" ]
 }
+
+@test "audit: what the policy decides of an exec, and what explain says is recorded" {
+	args sleep 1000
+	rt run --detach --bundle "$BUNDLE" "$ID" >/dev/null 2>&1 3>&-
+	log_name
+	rt explain "$ID" 3>&- >"$T/explain"
+	grep -q "^audit: *$NAME\$" "$T/explain"
+	grep -q '^audit: *executed programs .*, 1048576 bytes of each command.s output, no input; .* ends the container' "$T/explain"
+	rt explain --json "$ID" 3>&- | jq -e '.audit == {log: "'"$NAME"'", exec: true, outputMaxBytes: 1048576, inputMaxBytes: 0, onFailure: "stop"}'
+	for i in 1 2; do
+		rt exec --env GITHUB_TOKEN=ghp_verysecretvalue "$ID" true </dev/null >/dev/null 2>&1 3>&-
+	done
+	# once, however often it is decided
+	wait_for 30 eval '[ "$(audit log "$ID" --json | jq -s "[.[] | select(.type == \"operation\" and .name == \"exec\")] | length")" = 1 ]'
+	audit log "$ID" --json >"$T/log"
+	jq -se 'any(.[]; .name == "exec" and (.detail | test("^policy: environment dropped: GITHUB_TOKEN; ")))' "$T/log"
+	run ! grep -q verysecret "$T/log"
+	jq -se 'any(.[]; .type == "create" and (has("policyFile") | not))' "$T/log"
+}
+
+@test "audit: where tracing is forbidden it is as complete, and explain says it" {
+	sh_args 'echo words; sleep 1000'
+	# shellcheck disable=SC2086
+	"$PYTHON" "$HELPERS/no_ptrace.py" "$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" run --bundle "$BUNDLE" "$ID" 3>&- | cat >"$T/out" &
+	wait_for 30 eval '[ "$(rt state "$ID" | jq -r .status)" = running ]'
+	log_name
+	rt explain "$ID" 3>&- | grep -q 'note: *tracing is forbidden here'
+	rt explain --json "$ID" 3>&- | jq -e '.supervisor.traces == false'
+	[ "$(rt exec "$ID" sh -c 'echo from exec; exit 3' 3>&- | cat; echo "${PIPESTATUS[0]}")" = $'from exec\n3' ]
+	rt kill "$ID" KILL
+	wait $! || true
+	wait_for 30 eval '[[ $(audit verify "$ID") = *", closed" ]]'
+	audit log "$ID" --json >"$T/log"
+	[ "$(jq -s '[.[] | select(.type == "start")] | length' "$T/log")" -eq 2 ]
+	[ "$(audit show "$ID" 1 --raw)" = 'from exec' ]
+	[[ $(audit show "$ID" 1) = *exec*"echo from exec"* ]]
+}

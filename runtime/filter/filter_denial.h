@@ -35,4 +35,6 @@ int filter_denials_describe(const struct filter_denials *d, const struct seccomp
 
 /* filter_denial_args.c: "AF_ALG, SOCK_SEQPACKET|SOCK_CLOEXEC, 0" for a call of the tables. */
 struct filter_syscall;
+/* One argument as far as that text tells it: all addresses are UINT64_MAX. */
+uint64_t filter_denial_arg(const struct filter_syscall *call, unsigned index, const struct seccomp_data *data);
 void filter_denial_args(const struct filter_syscall *call, const struct seccomp_data *data, char *buf, size_t size);

@@ -181,6 +181,13 @@ static const struct words *words_for(const struct filter_syscall *call, unsigned
 	return NULL;
 }
 
+uint64_t filter_denial_arg(const struct filter_syscall *call, unsigned index, const struct seccomp_data *data)
+{
+	uint64_t mask = filter_syscall_arg_mask(call, index), v = data->args[index] & mask;
+
+	return !words_for(call, index, data) && mask == UINT64_MAX && v > 0xffff ? UINT64_MAX : v;
+}
+
 void filter_denial_args(const struct filter_syscall *call, const struct seccomp_data *data, char *buf, size_t size)
 {
 	struct out o = { .buf = buf, .size = size };

@@ -49,12 +49,9 @@ static void key_of(uint32_t number, const struct seccomp_data *data, struct call
 	unsigned i;
 
 	*ret = (struct call_key){ .number = number, .nr = data->nr };
-	for (i = 0; call && i < strlen(call->args); i++) {
-		uint64_t mask = filter_syscall_arg_mask(call, i);
-
-		/* As the record shows them. */
-		ret->args[i] = mask == UINT64_MAX && data->args[i] > 0xffff ? UINT64_MAX : data->args[i] & mask;
-	}
+	/* As the record shows them. */
+	for (i = 0; call && i < strlen(call->args); i++)
+		ret->args[i] = filter_denial_arg(call, i, data);
 }
 
 /* suppressed: of its kind, beside this one. */

@@ -59,7 +59,7 @@ holds() {
 	exits 1 $'mount: permission denied (are you root?)\n1\nunshare: unshare(0x10000000): Operation not permitted'
 	holds 'map(.call) == ["mount", "unshare"] and all(.[]; .error == "EPERM" and .process == 0 and .hostPid > 1
 		and (.rule | test("^agent-default syscalls.[0-9]+.$")) and .allowedBy == "agent-nested" and (.reason | length > 9))'
-	holds '.[0].comm == "mount" and (.[0].detail | test("^pointer, pointer, pointer, MS_")) and .[1].detail == "CLONE_NEWUSER"'
+	holds '(.[0].detail | test("^pointer, pointer, pointer, MS_")) and .[1].detail == "CLONE_NEWUSER"'
 	rt explain "$ID" >"$T/text"
 	grep -q '^calls: *denied ones are reported$' "$T/text"
 	grep -q '^denied: *unshare(CLONE_NEWUSER): EPERM, 1 time .*profiles.default.seccomp.profile would allow it as agent-nested' "$T/text"
@@ -67,6 +67,14 @@ holds() {
 		and (.deniedCalls[] | select(.what | startswith("mount")) | .count == 1 and .error == "EPERM")'
 	call delete "$ID"
 	works
+}
+
+@test "the program is told where the record of its execve has come" {
+	# one of several: a record may still stand behind one that another processor has not finished
+	sh_args 'for o in -U -n -m -i -u; do unshare $o true; done 2>/dev/null; true'
+	run_container --keep
+	works
+	holds 'length == 5 and all(.[]; (.comm // "unshare") == "unshare") and any(.[]; .comm == "unshare")'
 }
 
 @test "a user's commands: each with its number, also detached" {

@@ -158,6 +158,22 @@ static void test_kinds(struct monitor *m)
 	log_free(m, log);
 }
 
+/* Flags are no addresses, however large. */
+static void test_flags(struct monitor *m)
+{
+	static const uint64_t flags[] = { CLONE_NEWUSER, CLONE_NEWNET, CLONE_NEWNS, CLONE_NEWNET | CLONE_NEWNS };
+	struct calls_log *log = log_new(m, "agent-default", NULL);
+	size_t i;
+
+	for (i = 0; i < ELEMENTSOF(flags); i++) {
+		struct seccomp_data d = call(SYS_unshare, flags[i], 0, 0);
+
+		(void)calls_note(log, 0, 1, &d, &err);
+	}
+	is_int(seen.records, ELEMENTSOF(flags), "a record for each set of flags");
+	log_free(m, log);
+}
+
 /* What is counted is told in time, without another call. */
 static void test_timer(struct monitor *m)
 {
@@ -183,6 +199,7 @@ int main(void)
 	test_answers(&m);
 	test_own_profile(&m);
 	test_flood(&m);
+	test_flags(&m);
 	test_kinds(&m);
 	test_timer(&m);
 	evloop_done(&m.loop);

@@ -22,36 +22,50 @@ static bool up(char *path)
 	return true;
 }
 
-static bool writable(const char *path)
+/* 1: ours, 0: not, else negative errno: what cannot be looked at is not taken for somebody else's. */
+static int writable(const char *path)
 {
-	return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0;
+	if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0)
+		return 1;
+	return errno == EACCES || errno == EPERM || errno == EROFS ? 0 : -errno;
 }
 
 /* v1: every folder has the files of its hierarchy; it only has to be ours to make. */
-static bool v1_usable(char *path)
+static int v1_usable(char *path)
 {
-	while (access(path, F_OK) < 0)
-		if (errno != ENOENT || !up(path))
-			return false;
-	return writable(path);
+	int r;
+
+	while ((r = writable(path)) == -ENOENT)
+		if (!up(path))
+			return 0;
+	return r;
 }
 
 /* v2: what the highest folder of ours on the way can hand down. */
-static void v2_usable(char *path, char *list, size_t size)
+static int v2_usable(char *path, char *list, size_t size)
 {
+	int r;
+
 	list[0] = '\0';
 	do {
-		_cleanup_close_ int dir = cgroup_open_dir(path);
+		_cleanup_close_ int dir = -EBADF;
 		char have[CGROUP_CONTROLLERS_MAX];
 
-		if (dir == -ENOENT)
+		r = writable(path);
+		if (r == -ENOENT)
 			continue;
+		if (r <= 0)
+			return r;
+		dir = cgroup_open_dir(path);
+		if (dir < 0)
+			return dir;
+		r = (int)cgroup_read(dir, "cgroup.controllers", have, sizeof(have));
 		/* Above the top of the hierarchy there is no such file. */
-		if (dir < 0 || !writable(path) ||
-		    cgroup_read(dir, "cgroup.controllers", have, sizeof(have)) < 0)
-			return;
+		if (r < 0)
+			return r == -ENOENT ? 0 : r;
 		(void)snprintf(list, size, "%s", have);
 	} while (up(path));
+	return 0;
 }
 
 /* A user's scopes are below her own manager's cgroup: /user.slice/user-N.slice/user@N.service. */
@@ -114,12 +128,13 @@ int cgroup_usable(const struct cgroup_request *req, char **ret, struct error *er
 		r = folder_of(&host, h, req, &path, err);
 		if (r < 0)
 			return r;
-		if (!*h->controllers) {
-			v2_usable(path, list, sizeof(list));
+		r = *h->controllers ? v1_usable(path) : v2_usable(path, list, sizeof(list));
+		if (r < 0)
+			return error_set(err, r, "look whether cgroup %s can be made", path);
+		if (!*h->controllers)
 			add_list(&b, list);
-		} else if (v1_usable(path)) {
+		else if (r > 0)
 			buf_addf(&b, "%s,", h->controllers);
-		}
 	}
 	return take(&b, ret, err);
 }
@@ -129,6 +144,7 @@ int cgroup_usable_now(const struct cgroup *cg, char **ret, struct error *err)
 	_cleanup_buf_ struct buf b = BUF_NULL;
 	char list[CGROUP_CONTROLLERS_MAX];
 	size_t i;
+	int r;
 
 	assert(cg && ret && err);
 
@@ -141,8 +157,10 @@ int cgroup_usable_now(const struct cgroup *cg, char **ret, struct error *err)
 			continue;
 		}
 		dir = cgroup_open_dir(cg->dirs[i].path);
-		if (dir >= 0 && cgroup_read(dir, "cgroup.controllers", list, sizeof(list)) >= 0)
-			add_list(&b, list);
+		r = dir < 0 ? dir : (int)cgroup_read(dir, "cgroup.controllers", list, sizeof(list));
+		if (r < 0)
+			return error_set(err, r, "read the controllers of %s", cg->dirs[i].path);
+		add_list(&b, list);
 	}
 	return take(&b, ret, err);
 }

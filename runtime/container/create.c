@@ -223,6 +223,7 @@ void create_init(struct create *c, const struct container_env *env,
 		.pidfd_sock = -EBADF,
 		.listener_sock = -EBADF,
 		.reports_sock = -EBADF,
+		.resolv_fd = -EBADF,
 		.gate_fd = -EBADF,
 		.lock_fd = -EBADF,
 		.launch = LAUNCH_NULL,
@@ -240,7 +241,8 @@ void create_init(struct create *c, const struct container_env *env,
 void create_done(struct create *c)
 {
 	int *fds[] = { &c->proc_fd, &c->root_fd, &c->dir_fd, &c->bundle_fd, &c->null_fd, &c->console_sock,
-		       &c->pidfd_sock, &c->listener_sock, &c->reports_sock, &c->gate_fd, &c->lock_fd, &c->master_fd, &c->session_root_fd };
+		       &c->pidfd_sock, &c->listener_sock, &c->reports_sock, &c->resolv_fd, &c->gate_fd, &c->lock_fd,
+		       &c->master_fd, &c->session_root_fd };
 	size_t i;
 
 	for (i = 0; i < ELEMENTSOF(fds); i++)

@@ -49,6 +49,7 @@ struct create {
 	struct ns_spec ns;
 	struct ns_ids host_ns; /* our own: what the child must have left */
 	struct launch launch; /* the init process, and the socket pair to it */
+	int resolv_fd; /* the mount that says which name servers are asked, O_PATH; -EBADF = none */
 	struct supervise supervise; /* under a policy that needs the resident programs */
 	struct streams streams; /* of the init process, where its output is captured */
 	struct notify notify; /* run under NOTIFY_SOCKET */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "egress/egress.h"
+#include "monitor/supervise.h"
 #include "plan/plan.h"
 #include "util/fd.h"
 #include "util/str.h"
@@ -109,4 +110,31 @@ int create_egress_config(struct create *c, struct monitor_config *config, char *
 		return r;
 	config->egress.resolv_conf = *ret_resolv_conf;
 	return 0;
+}
+
+static void config_freep(struct monitor_config **c)
+{
+	*c = monitor_config_free(*c);
+}
+
+int create_egress_servers(struct create *c, struct error *err)
+{
+	_cleanup_(config_freep) struct monitor_config *config = NULL;
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	/* Without a rule nobody is asked, and without a hook nothing can have changed. */
+	if (c->guard.verdict.grant.n_egress == 0 || !c->hooks_ran || c->resolv_fd < 0)
+		return 0;
+	r = monitor_config_read(c->dir_fd, &config, err);
+	if (r < 0)
+		return r;
+	text = create_resolv_read(c);
+	if (str_eq(text ? text : "", config->egress.resolv_conf ? config->egress.resolv_conf : ""))
+		return 0;
+	config->egress.resolv_conf = text;
+	r = monitor_config_write(c->dir_fd, config, err);
+	if (r == 0)
+		r = supervise_egress(c->dir_fd, LINK_EGRESS_SERVERS, err);
+	return r < 0 ? error_prefix(err, "egress") : 0;
 }

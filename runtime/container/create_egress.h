@@ -13,7 +13,14 @@ int create_egress_config(struct create *c, struct monitor_config *config, char *
 /* One rule of it, in the arena. 0 or -ENOMEM. */
 int create_egress_rule(const struct policy_rule *from, struct arena *arena, struct monitor_rule *to);
 /* create_resolv.c: the text that names the servers to ask, malloc'ed; NULL = nobody. */
-int create_resolv_conf(const struct create *c, bool host_network, char **ret, struct error *err);
+int create_resolv_conf(struct create *c, bool host_network, char **ret, struct error *err);
+/* The text of c->resolv_fd as it is now, malloc'ed; NULL = nobody. */
+char *create_resolv_read(const struct create *c);
+/*
+ * After the runtime hooks: an engine that makes the network in one (Docker) writes the name servers there. Tells the
+ * monitor, which is ready, of what has changed.
+ */
+int create_egress_servers(struct create *c, struct error *err);
 /*
  * Descriptors 0 to 2 and extra more must not be network sockets: a socket keeps the cgroup of
  * its maker, and so its freedom.

@@ -115,15 +115,24 @@ static int read_host(int proc_fd, bool host_network, char **ret, struct error *e
 	return 0;
 }
 
-int create_resolv_conf(const struct create *c, bool host_network, char **ret, struct error *err)
+char *create_resolv_read(const struct create *c)
+{
+	char *text = NULL;
+
+	/* Without a file that can be read there is no name server; questions are answered with that. */
+	return read_regular(c->proc_fd, c->resolv_fd, &text) < 0 ? NULL : text;
+}
+
+int create_resolv_conf(struct create *c, bool host_network, char **ret, struct error *err)
 {
 	const struct mount_op *m = find_mount(c->plan);
 
 	*ret = NULL;
 	if (!m)
 		return read_host(c->proc_fd, host_network, ret, err);
-	/* Without a file that can be read there is no name server; questions are answered with that. */
-	if (read_regular(c->proc_fd, m->source_fd >= 0 ? m->source_fd : m->tree_fd, ret) < 0)
-		*ret = NULL;
+	c->resolv_fd = fcntl(m->source_fd >= 0 ? m->source_fd : m->tree_fd, F_DUPFD_CLOEXEC, 3);
+	if (c->resolv_fd < 0)
+		return error_set(err, -errno, "duplicate a descriptor");
+	*ret = create_resolv_read(c);
 	return 0;
 }

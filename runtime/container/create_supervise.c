@@ -183,6 +183,8 @@ int create_supervised(void *ctx, struct error *err)
 	if (!create_is_supervised(c))
 		return 0;
 	r = supervise_await(&c->supervise, log, err);
+	if (r == 0)
+		r = create_egress_servers(c, err);
 	if (r < 0 || !log[0])
 		return r;
 	c->record->audit_log = arena_strdup(&c->record->arena, log);

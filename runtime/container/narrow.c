@@ -135,14 +135,12 @@ static int open_cgroup(const struct container_handle *h, struct error *err)
 
 static int put_in_force(const struct container_handle *h, struct guard *guard, struct error *err)
 {
-	_cleanup_close_ int fd = openat(h->dir_fd, STATE_MONITOR_FILE, O_RDONLY | O_CLOEXEC), cgroup = -EBADF, net = -EBADF;
+	_cleanup_close_ int cgroup = -EBADF, net = -EBADF;
 	struct egress_rule *ranges = NULL;
 	size_t n = 0, cut = 0;
 	int r;
 
-	if (fd < 0)
-		return error_set(err, -errno, "open %s", STATE_MONITOR_FILE);
-	r = supervise_egress(h->dir_fd, fd, err);
+	r = supervise_egress(h->dir_fd, LINK_EGRESS_RULES, err);
 	if (r == 0)
 		r = to_ranges(&guard->verdict.grant, &guard->arena, &ranges, &n, err);
 	if (r == 0)

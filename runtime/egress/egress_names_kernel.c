@@ -12,6 +12,7 @@ struct egress_named {
 	struct egress_names *names;
 	struct egress_resolver *resolver;
 	struct egress_sni *proxy;
+	struct egress_servers servers; /* as published */
 	unsigned
 		first_set; /* number of the names' set 0: what a number means in the kernel stays */
 	struct egress_range ranges[EGRESS_SET_RANGES_MAX]; /* of the set that is being written */
@@ -153,6 +154,7 @@ int egress_named_new(struct evloop *l, struct egress *e, const struct egress_nam
 	if (!n)
 		return error_oom(err);
 	n->kernel = e;
+	n->servers = config->servers;
 	r = make_names(n, config, &n->names, err);
 	if (r < 0)
 		return r;
@@ -193,6 +195,38 @@ int egress_named_update(struct egress_named *n, const struct egress_named_config
 	egress_names_free(n->names);
 	n->names = names;
 	return 0;
+}
+
+static bool is_loopback(const struct egress_server *s)
+{
+	return s->v6 ? memcmp(s->address, &in6addr_loopback, sizeof(s->address)) == 0 : s->address[0] == 127;
+}
+
+static bool is_known(const struct egress_named *n, const struct egress_server *s)
+{
+	static const uint8_t docker[4] = { 127, 0, 0, 11 };
+	size_t i;
+
+	if (!s->v6 && memcmp(s->address, docker, sizeof(docker)) == 0)
+		return true;
+	for (i = 0; i < n->servers.n; i++)
+		if (n->servers.server[i].v6 == s->v6 &&
+		    memcmp(n->servers.server[i].address, s->address, s->v6 ? 16 : 4) == 0)
+			return true;
+	return false;
+}
+
+int egress_named_servers(struct egress_named *n, const struct egress_servers *servers, struct error *err)
+{
+	size_t i;
+	int r;
+
+	for (i = 0; i < servers->n; i++)
+		if (is_loopback(&servers->server[i]) && !is_known(n, &servers->server[i]))
+			return error_text(err, -EPERM,
+					  "a hook named a name server on the container's loopback, which could ask on: name it in resolv.conf before the hook, or another one");
+	r = egress_resolver_set_servers(n->resolver, servers);
+	return r < 0 ? error_set(err, r, "take other name servers") : 0;
 }
 
 struct egress_named *egress_named_free(struct egress_named *n)

@@ -45,6 +45,12 @@ static inline void egress_named_freep(struct egress_named **n)
  */
 int egress_named_update(struct egress_named *n, const struct egress_named_config *config, struct error *err);
 
+/*
+ * Other name servers, before anybody asks. -EPERM for one on the container's loopback that
+ * the kernel was not told of: what is sent there would go round us. Docker's own is known to it.
+ */
+int egress_named_servers(struct egress_named *n, const struct egress_servers *servers, struct error *err);
+
 const struct egress_resolver_stats *egress_named_resolver(const struct egress_named *n);
 const struct egress_sni_stats *egress_named_proxy(const struct egress_named *n); /* NULL: there is none */
 /* The name that an address was learned from last, or NULL. */

@@ -307,6 +307,15 @@ void egress_resolver_set_names(struct egress_resolver *r, struct egress_names *n
 	r->config.names = names;
 }
 
+int egress_resolver_set_servers(struct egress_resolver *r, const struct egress_servers *servers)
+{
+	assert(servers->n <= EGRESS_SERVERS_MAX);
+	if (r->lookups)
+		return -EBUSY;
+	r->config.servers = *servers;
+	return 0;
+}
+
 struct egress_resolver_ports egress_resolver_ports(const struct egress_resolver *r)
 {
 	return r->ports;

@@ -71,6 +71,10 @@ struct egress_resolver_stats {
 	uint64_t queries, denied, forwarded, answered, failed, refused, spoofed, limited, dropped;
 };
 
+/* Other servers. -EBUSY while a question is on its way to one of the old ones. */
+struct egress_resolver;
+int egress_resolver_set_servers(struct egress_resolver *r, const struct egress_servers *servers);
+
 struct egress_resolver_ports {
 	uint16_t udp4, tcp4, udp6, tcp6; /* on 127.0.0.1 and ::1, host order; 0: none, no IPv6 here */
 };

@@ -90,10 +90,16 @@ static struct egress_named_config named_config(struct monitor *m, const struct e
 					     .arg = m };
 }
 
+static void servers_of(const struct monitor_config *c, struct egress_servers *ret)
+{
+	*ret = (struct egress_servers){ .n = 0 };
+	if (c->egress.resolv_conf)
+		egress_servers_from_resolv_conf(c->egress.resolv_conf, strlen(c->egress.resolv_conf), ret);
+}
+
 /* Sockets belong to the network of the process that makes them: from here on it is the container's. */
 static int egress_service_adopt(struct monitor *m, struct error *err)
 {
-	const char *conf = m->config->egress.resolv_conf;
 	struct egress_service *s = m->egress;
 	struct egress_named_config config;
 	int r;
@@ -103,8 +109,7 @@ static int egress_service_adopt(struct monitor *m, struct error *err)
 	if (setns(m->netns_fd, CLONE_NEWNET) < 0)
 		return error_set(err, -errno, "egress: enter the container's network namespace");
 	config = named_config(m, &s->lists);
-	if (conf)
-		egress_servers_from_resolv_conf(conf, strlen(conf), &config.servers);
+	servers_of(m->config, &config.servers);
 	r = egress_named_new(&m->loop, s->kernel, &config, &s->named, err);
 	if (r < 0)
 		return error_prefix(err, "egress");
@@ -118,6 +123,23 @@ static int egress_service_run(struct monitor *m, struct error *err)
 	struct egress_service *s = m->egress;
 
 	return s ? egress_watch(s->kernel, &m->loop, on_denial, m, err) : 0;
+}
+
+/* Written by a hook that made the network, before the container starts. */
+static int take_servers(struct monitor *m, int fd, struct error *err)
+{
+	struct egress_servers servers;
+	struct monitor_config *told;
+	int r;
+
+	if (!m->egress)
+		return error_text(err, -EOPNOTSUPP, "egress: the container has no egress control");
+	r = monitor_config_read_fd(fd, &told, err);
+	if (r < 0)
+		return r;
+	servers_of(told, &servers);
+	(void)monitor_config_free(told);
+	return egress_named_servers(m->egress->named, &servers, err);
 }
 
 static int narrow(struct monitor *m, int fd, struct error *err)
@@ -152,7 +174,7 @@ static int egress_service_message(struct monitor *m, const struct link_msg *msg,
 
 	if (msg->type != LINK_EGRESS)
 		return 0;
-	if (narrow(m, fds[0], &failed) < 0)
+	if ((msg->number == LINK_EGRESS_SERVERS ? take_servers(m, fds[0], &failed) : narrow(m, fds[0], &failed)) < 0)
 		link_send_error(&answer, LINK_ERROR, 0, &failed);
 	else
 		(void)link_send_type(&answer, LINK_OK, 0, &gone);

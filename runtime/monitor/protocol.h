@@ -43,7 +43,7 @@ enum link_type {
 	LINK_PAUSE,
 	LINK_RESUME,
 	LINK_UPDATE, /* limit_ns: a new time limit for the container, which can only be shorter */
-	LINK_EGRESS, /* fds: monitor.json with narrower rules, and a socket for the monitor's answer */
+	LINK_EGRESS, /* number: what; fds: monitor.json as it is now, and a socket for the monitor's answer */
 	LINK_STATUS,
 	LINK_STREAMS, /* number, streams: relay them; fds as the flags say */
 	LINK_ADOPT, /* pid, fd: network namespace */
@@ -67,6 +67,10 @@ enum link_type {
 	LINK_ERROR, /* error: the answer to what could not be done */
 	_LINK_TYPE_MAX,
 };
+
+/* What of monitor.json has changed. */
+#define LINK_EGRESS_RULES   0 /* they are narrower */
+#define LINK_EGRESS_SERVERS 1 /* name servers, before the start */
 
 /* Flags. */
 #define LINK_F_FOREGROUND (1u << 0) /* EXEC: its client's end is its own */

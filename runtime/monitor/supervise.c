@@ -321,14 +321,14 @@ int supervise_tell(int dir_fd, struct link_msg *msg, struct link_msg *ret, struc
 	return tell(dir_fd, msg, NULL, 0, ret, err);
 }
 
-int supervise_egress(int dir_fd, int fd, struct error *err)
+int supervise_egress(int dir_fd, unsigned what, struct error *err)
 {
-	struct link_msg msg = { .type = LINK_EGRESS }, answer;
-	_cleanup_close_ int ours = -EBADF, theirs = -EBADF;
+	struct link_msg msg = { .type = LINK_EGRESS, .number = what }, answer;
+	_cleanup_close_ int ours = -EBADF, theirs = -EBADF, fd = openat(dir_fd, STATE_MONITOR_FILE, O_RDONLY | O_CLOEXEC);
 	struct link l = { .self = LINK_COMMAND, .peer = LINK_MONITOR };
 	int fds[LINK_FDS_MAX], pair[2], r;
 
-	r = link_pair(pair, err);
+	r = fd < 0 ? error_set(err, -errno, "open %s", STATE_MONITOR_FILE) : link_pair(pair, err);
 	if (r < 0)
 		return r;
 	l.fd = ours = pair[0];

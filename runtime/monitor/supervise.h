@@ -44,8 +44,11 @@ int supervise_ask(struct link *l, struct link_msg *msg, const int *fds, size_t n
 /* supervise_open(), one request without descriptors, the end. ret may be NULL. */
 int supervise_tell(int dir_fd, struct link_msg *msg, struct link_msg *ret, struct error *err);
 void supervise_close(struct link *l);
-/* Narrower egress rules for the monitor: fd is monitor.json, which has them by now. Waits until names obey them. */
-int supervise_egress(int dir_fd, int fd, struct error *err);
+/*
+ * Narrower rules or other name servers (LINK_EGRESS_*) for the monitor, which monitor.json has by now. Waits until
+ * names obey them.
+ */
+int supervise_egress(int dir_fd, unsigned what, struct error *err);
 /* With SIGKILL, and waits: the kernel then ends what it traces. 0 also when it is gone. */
 int supervise_kill(int proc_fd, const struct state_record *rec, struct error *err);
 /* Waits for the end of a container's supervisor, after the container's; ends it when it does not come. */

@@ -144,6 +144,7 @@ docker_config() {
 	jq -n --arg path "$AGENTRUN" --arg flags "$AGENTRUN_FLAGS" --arg ref "${REFERENCE/#none/runc}" \
 		--arg default "$1" --arg parent "$MACHINE_CGROUP" \
 		'{runtimes: {agentrun: {path: $path, runtimeArgs: ($flags | split(" ") | map(select(. != "")))},
+			"agentrun-policy": {path: $path, runtimeArgs: ["--policy", ($ENV.MACHINE_DIR + "/policy.json")]},
 			reference: {path: $ref}},
 		"default-runtime": $default, "cgroup-parent": $parent, "shutdown-timeout": 2,
 		"live-restore": ($ENV.LIVE_RESTORE == "1")}' \

@@ -206,6 +206,30 @@ caps() {
 	[ "$(find /run -path "*/$id/monitor.json" -exec jq -r .resolvConf {} + | grep -c '^nameserver 192.0.2.53$')" -eq 1 ]
 }
 
+@test "policy: names of a user-defined network, by Docker's own resolver" {
+	local n=p$BATS_TEST_NUMBER other
+	docker network create --subnet 93.184.219.0/24 "net$n" >/dev/null
+	docker run -d --name "$n" --network "net$n" --network-alias shop --runtime reference "$IMAGE" httpd -f -h /etc
+	docker run -d --name "$n-other" --network "net$n" --network-alias other --runtime reference "$IMAGE" httpd -f -h /etc
+	other=$(docker inspect -f '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}' "$n-other")
+	printf '{"version": 1, "profiles": {"default": {"egress": {"allow": [{"host": "shop", "ports": [80]}]}}}}\n' \
+		>"$MACHINE_DIR/policy.json"
+	chmod 600 "$MACHINE_DIR/policy.json"
+	status=0
+	output=$(docker run --rm --runtime agentrun-policy --network "net$n" "$IMAGE" sh -c "cat /etc/resolv.conf | grep nameserver
+		wget -qO- http://shop/plain
+		wget -qO- http://other/plain
+		wget -qO- http://$other/plain" 2>&1) || status=$?
+	docker rm -f "$n-other" "$n" >/dev/null
+	docker network rm "net$n" >/dev/null
+	echo "exit code $status: $output"
+	[ "$status" -eq 1 ]
+	[ "$output" = "nameserver 127.0.0.11
+not a program
+wget: bad address 'other'
+wget: can't connect to remote host ($other): Operation not permitted" ]
+}
+
 @test "policy: a detached container, exec, stop, logs, top" {
 	docker run -d --name "p$BATS_TEST_NUMBER" --runtime agentrun "$IMAGE" sh -c 'echo started; trap "exit 0" TERM; while :; do sleep 0.1; done'
 	run docker exec "p$BATS_TEST_NUMBER" echo in

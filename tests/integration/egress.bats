@@ -150,6 +150,18 @@ $REFUSED"
 	! asked host.good.test
 }
 
+@test "a hook that makes the network says who is asked, but not on the container's loopback" {
+	allow '{"host": "good.test", "ports": [8080]}'
+	echo "nameserver $OTHER" >"$T/resolv.conf"
+	edit --arg f "$T/resolv.conf" --arg s "nameserver $SERVER" \
+		'.hooks.createRuntime = [{path: "/bin/sh", args: ["sh", "-c", "echo \"$1\" >\"$2\"", "-", $s, $f]}]'
+	inside 'net-client name good.test 8080'
+	exits 0 outside
+	edit '.hooks.createRuntime[0].args[4] = "nameserver 127.0.0.1"'
+	run_container
+	fails 1 "name server on the container's loopback"
+}
+
 @test "a resolv.conf of the host that is not to be read leaves nobody to ask" {
 	allow '{"host": "nobody.test"}'
 	image_resolv_conf "nameserver $SERVER"

@@ -143,6 +143,11 @@ static int exec_load(struct exec *e, struct error *err)
 				 &e->filters, err);
 	if (r < 0)
 		return r;
+	if (e->h.view.record->reports && !e->filters.reports)
+		return error_text(err, -EPERM,
+				  "seccomp profile %s has changed since the container was created: it had denied calls reported "
+				  "and has none any more: create the container anew",
+				  e->guard.profile.seccomp.profile.text);
 	return open_sockets(e, err);
 }
 

@@ -57,7 +57,10 @@ refused() {
 	start_container
 	call exec "$ID" chroot / true
 	[[ $status -ne 0 && $errors = *'Input/output error'* ]]
-	# it must be good for each exec
+	# it must be good for each exec, and must not fall silent
+	echo '{"extends": "agent-default", "syscalls": [], "silent": true}' >"$PROFILE"
+	call exec "$ID" true
+	fails 255 "seccomp profile $PROFILE has changed since the container was created"
 	echo '{' >"$PROFILE"
 	call exec "$ID" true
 	fails 255 "seccomp profile $PROFILE of the policy: .*$PROFILE"

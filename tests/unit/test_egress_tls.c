@@ -89,6 +89,7 @@ static enum tls_verdict whole(void)
 
 static void test_good(void)
 {
+	uint8_t grease[8 + 32 + 2 + 144] = { 0 };
 	char text[DNS_TEXT_SIZE];
 
 	ext.len = 0;
@@ -106,6 +107,13 @@ static void test_good(void)
 	add_ext(0xfe0d, "\0\1", 2);
 	is_int(whole(), TLS_ECH, "an encrypted one as well");
 	is_str(dns_name_text(&hello.name, text), "www.example.org", "the outer name");
+	ext.len = 0;
+	add_name("www.example.org");
+	/* as browsers send it to everybody: outer form, a suite, any id, a key of 32 bytes, a sealed message */
+	memcpy(grease, "\0\0\1\0\1\x42\0\x20", 8);
+	memcpy(grease + 40, "\0\x90", 2);
+	add_ext(0xfe0d, grease, sizeof(grease));
+	is_int(whole(), TLS_ECH, "a placeholder cannot be told from an encrypted name");
 	ext.len = 0;
 	add_ext(0xffce, "\0", 1);
 	is_int(whole(), TLS_ECH, "in its earlier form");

@@ -269,6 +269,7 @@ struct audit_sink_options {
 	const char *const *redact; /* patterns of the policy, '*' stands for text without blanks */
 	size_t n_redact;	   /* copied */
 	uint64_t part_bytes;	   /* 0 = AUDIT_PART_BYTES */
+	uint64_t log_bytes;	   /* of all parts: then it is as if the disk were full; 0 = no limit */
 	uint64_t sync_ns;	   /* 0 = AUDIT_SYNC_NS */
 };
 

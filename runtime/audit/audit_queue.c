@@ -30,10 +30,15 @@ int audit_fail(struct audit_sink *s, int code, const char *what, struct error *e
 	s->retry_at = audit_now() + RETRY_NS;
 	if (s->on_failure == AUDIT_STOP && !s->stopped) {
 		s->stopped = true;
-		(void)error_text(&s->why, code,
-				 "cannot %s the audit log: %s; make room or repair it, or let "
-				 "audit.onFailure in the policy be \"continue\"",
-				 what, error_errno_text(code));
+		if (s->full)
+			(void)error_text(&s->why, code,
+					 "the audit log has the size that is allowed; raise audit.maxBytes in the policy, "
+					 "or let audit.onFailure be \"continue\"");
+		else
+			(void)error_text(&s->why, code,
+					 "cannot %s the audit log: %s; make room or repair it, or let "
+					 "audit.onFailure in the policy be \"continue\"",
+					 what, error_errno_text(code));
 	}
 	return audit_stop_or_go(s, err);
 }
@@ -49,13 +54,16 @@ static void queue_shrink(struct audit_sink *s)
 /*
  * Keeps room on the disk behind what is written, so that a full disk is met between two
  * records, and the last ones still fit. Where the filesystem cannot do that, it is met when it
- * is met.
+ * is met. A log that has its size is a full disk, too: or a loop of programs would fill the host's.
  */
 static int reserve(struct audit_sink *s)
 {
 	uint64_t need = s->file_bytes + (s->queue.len - s->done) + LAST_WORDS;
 	uint64_t step;
 
+	s->full = s->log_bytes && s->past_bytes + need > s->log_bytes;
+	if (s->full)
+		return -EDQUOT;
 	if (s->no_reserve || need <= s->reserved)
 		return 0;
 	for (step = RESERVE_STEP;; step = 0) {

@@ -145,6 +145,22 @@ static void put_hole(struct show *s, const struct audit_record *rec, uint64_t st
 	s->next[stream] = offset + bytes;
 }
 
+/* Each line behind a mark: no output can pass for a heading or a record. */
+static void put_lines(struct show *s, const char *data, size_t len)
+{
+	const char *end;
+	size_t n;
+
+	for (; len > 0; data += n, len -= n) {
+		end = memchr(data, '\n', len);
+		n = end ? (size_t)(end + 1 - data) : len;
+		if (s->fresh)
+			buf_adds(&s->out.text, "| ");
+		audit_print_bytes(&s->out.text, data, n, true);
+		s->fresh = end;
+	}
+}
+
 static void put_output(struct show *s, const struct audit_record *rec, const struct audit_pairs *pairs _unused_)
 {
 	_cleanup_buf_ struct buf data = BUF_NULL;
@@ -166,8 +182,7 @@ static void put_output(struct show *s, const struct audit_record *rec, const str
 	if (s->raw)
 		buf_add(b, data.data, data.len);
 	else
-		audit_print_bytes(b, data.data, data.len, true);
-	s->fresh = data.data[data.len - 1] == '\n';
+		put_lines(s, data.data, data.len);
 	b->failed = b->failed || data.failed;
 }
 

@@ -10,7 +10,7 @@
 struct audit_sink {
 	int fd;
 	enum audit_on_failure on_failure;
-	uint64_t part_bytes, sync_ns;
+	uint64_t part_bytes, log_bytes, sync_ns;
 	struct audit_redactor *redactor;
 
 	struct audit_head head;	   /* with what is queued */
@@ -21,7 +21,9 @@ struct audit_sink {
 	uint64_t queued_gaps;	   /* such gap records */
 
 	uint64_t file_bytes; /* size of the file */
+	uint64_t past_bytes; /* of the parts before it */
 	uint64_t reserved;   /* up to where it has room on the disk */
+	bool full;	     /* it has the size that it may have */
 	bool no_reserve;     /* its filesystem cannot keep room */
 	bool last_words;     /* what is written now may use the room that is kept */
 

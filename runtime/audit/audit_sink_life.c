@@ -36,6 +36,7 @@ int audit_sink_part(struct audit_sink *s, int fd, struct error *err)
 	if (s->queue.len) /* the end waits: a part that says so goes nowhere until it is written */
 		return r;
 	(void)close(s->fd);
+	s->past_bytes += s->file_bytes;
 	audit_queue_file(s, take_fd(&next));
 	s->head.part++;
 	s->head.part_bytes = 0;
@@ -94,11 +95,13 @@ int audit_sink_open(const struct audit_sink_options *opt, struct audit_sink **re
 	s->fd = -EBADF;
 	s->on_failure = AUDIT_STOP;
 	s->part_bytes = opt->part_bytes ? opt->part_bytes : AUDIT_PART_BYTES;
+	s->log_bytes = opt->log_bytes;
 	s->sync_ns = opt->sync_ns ? opt->sync_ns : AUDIT_SYNC_NS;
 	s->head = opt->head;
 	if (!s->head.part)
 		s->head.part = 1;
 	s->written = s->head;
+	s->past_bytes = (s->head.part - 1) * s->part_bytes;
 	r = audit_redactor_new(opt->redact, opt->n_redact, &s->redactor, err);
 	audit_queue_file(s, opt->fd);
 	if (r == 0 && !s->head.records)

@@ -57,6 +57,7 @@ static int write_config(struct create *c, struct error *err)
 			   .exec = grant->exec_audit,
 			   .output_max = grant->audit_output,
 			   .input_max = grant->audit_input,
+			   .log_max = p->audit.max_bytes.n,
 			   .stop = p->audit.on_failure.n == POLICY_STOP,
 			   .redact = p->audit.redact.list },
 	};

@@ -124,6 +124,7 @@ static int audit_open(struct monitor *m, struct error *err)
 	struct audit_sink_options opt = {
 		.id = c->id,
 		.root = c->root,
+		.log_bytes = c->audit.log_max,
 		.on_failure = c->audit.stop ? AUDIT_STOP : AUDIT_CONTINUE,
 		.redact = (const char *const *)c->audit.redact.items,
 		.n_redact = c->audit.redact.count,

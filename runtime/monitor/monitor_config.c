@@ -50,6 +50,7 @@ static const struct json_field fields[] = {
 	FIELD("callsProfile", calls_profile, json_get_string, 0, NULL),
 	FIELD("auditEnabled", audit.enabled, json_get_bool, 0, NULL),
 	FIELD("auditOutputMax", audit.output_max, json_get_u64, 0, NULL),
+	FIELD("auditLogMax", audit.log_max, json_get_u64, 0, NULL),
 	FIELD("auditInputMax", audit.input_max, json_get_u64, 0, NULL),
 	FIELD("auditStop", audit.stop, json_get_bool, 0, NULL),
 	FIELD("auditExec", audit.exec, json_get_bool, 0, NULL),
@@ -137,6 +138,7 @@ int monitor_config_write(int dir_fd, const struct monitor_config *c, struct erro
 	optional(w, "callsProfile", c->calls_profile);
 	json_bool(w, "auditEnabled", c->audit.enabled);
 	json_u64(w, "auditOutputMax", c->audit.output_max);
+	json_u64(w, "auditLogMax", c->audit.log_max);
 	json_u64(w, "auditInputMax", c->audit.input_max);
 	json_bool(w, "auditStop", c->audit.stop);
 	json_bool(w, "auditExec", c->audit.exec);

@@ -38,6 +38,7 @@ struct monitor_config {
 		bool enabled, exec;
 		struct strv redact;
 		uint64_t output_max; /* bytes of each stream */
+		uint64_t log_max; /* of the log; 0 = no limit */
 		uint64_t input_max; /* of each standard input; 0 = it does not come here */
 		bool stop; /* a log that cannot be written ends the container */
 	} audit;

@@ -121,7 +121,7 @@ struct policy_profile {
 	} time;
 	struct { struct policy_value allow, accept; } egress;
 	struct {
-		struct policy_value exec, output_max_bytes, output_request_max, input_max_bytes, redact, on_failure, accept;
+		struct policy_value exec, output_max_bytes, output_request_max, input_max_bytes, max_bytes, redact, on_failure, accept;
 	} audit;
 	struct { struct policy_value allowed; } exec;
 };

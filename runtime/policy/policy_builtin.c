@@ -43,7 +43,7 @@ const char policy_builtin_text[] =
 " \"egress\": {\"allow\": [], \"accept\": []},"
 " \"audit\": {\"exec\": true, \"output\": {\"maxBytes\": \"1MiB\", \"requestMax\": \"1MiB\"},"
 /* What people type, and whole files that are sent in, is more than the record of what was done. */
-"  \"input\": {\"maxBytes\": 0}, \"redact\": [],"
+"  \"input\": {\"maxBytes\": 0}, \"maxBytes\": \"1GiB\", \"redact\": [],"
 "  \"onFailure\": \"stop\", \"accept\": []},"
 " \"exec\": {\"allow\": true}},"
 /* A pure code interpreter. */
@@ -58,7 +58,8 @@ const char policy_builtin_text[] =
 " \"sysctls\": {\"set\": [\"vm.memfd_noexec=2\", \"net.ipv4.ping_group_range=1 0\","
 "  \"net.ipv4.ip_unprivileged_port_start=0\"]}},"
 "\"service\": {\"inherits\": \"builtin:default\","
-" \"time\": {\"container\": {\"default\": \"off\", \"max\": \"off\"}}},"
+" \"time\": {\"container\": {\"default\": \"off\", \"max\": \"off\"}},"
+" \"audit\": {\"maxBytes\": \"8GiB\"}},"
 /* The first container of a pod: it holds the namespaces and does nothing. */
 "\"sandbox\": {\"inherits\": \"builtin:default\", \"seccomp\": {\"profile\": \"agent-strict\"},"
 " \"capabilities\": {\"root\": [], \"user\": []},"

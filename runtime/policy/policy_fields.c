@@ -169,6 +169,7 @@ OBJECT(audit,
 	LEAF("exec", policy_get_flag, audit.exec),
 	SECTION("output", output),
 	SECTION("input", input),
+	LEAF("maxBytes", policy_get_bytes, audit.max_bytes),
 	LIST("redact", audit.redact, patterns),
 	WORD("onFailure", audit.on_failure, on_failure),
 	MASK("accept", audit.accept, accept_none));

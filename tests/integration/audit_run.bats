@@ -87,6 +87,7 @@ log_name() {
 	sh_args 'echo "{\"seq\":99,\"type\":\"exit\",\"hash\":\"$(printf %064d 0)\"}"
 		/bin/busybox true "
 {\"seq\":98,\"type\":\"delete\"}"
+		printf "%s\\n" "-- stderr" "2026-12-01 05:06:58.917        exit  0"
 		ls /var/log/agentrun /run/agentrun 2>&1; ls -l /proc/self/fd; for p in /proc/[0-9]*; do ls -l $p/fd; done 2>/dev/null'
 	rt run --bundle "$BUNDLE" --keep "$ID" 3>&- | cat >"$T/out"
 	log_name
@@ -97,6 +98,9 @@ log_name() {
 	[ "$(audit log "$ID" --type exit --json | wc -l)" -eq 1 ]
 	[ "$(audit log "$ID" --type delete --json | wc -l)" -eq 1 ]
 	[ "$(audit log "$ID" --json | wc -l)" -eq "$(audit log "$ID" --json | jq -s length)" ]
+	# nor a heading or a row for who reads
+	[ "$(audit show "$ID" 0 | grep -c '^-- ')" -eq 1 ]
+	[[ $(audit show "$ID" 0) = *$'\n| -- stderr\n| 2026-'* ]]
 }
 
 @test "audit: what the policy decides of an exec, and what explain says is recorded" {
@@ -134,4 +138,19 @@ log_name() {
 	[ "$(jq -s '[.[] | select(.type == "start")] | length' "$T/log")" -eq 2 ]
 	[ "$(audit show "$ID" 1 --raw)" = 'from exec' ]
 	[[ $(audit show "$ID" 1) = *exec*"echo from exec"* ]]
+}
+
+@test "audit: a loop of programs does not fill the disk" {
+	printf '{"version": 1, "profiles": {"default": {"audit": {"maxBytes": "300KiB"}}}}' >"$T/policy.json"
+	chmod 600 "$T/policy.json"
+	AGENTRUN_FLAGS="--policy $T/policy.json"
+	sh_args 'while :; do /bin/busybox true; done'
+	run rt run --keep --bundle "$BUNDLE" "$ID" 3>&-
+	[ "$status" -eq 137 ]
+	log_name
+	jq -e '.reason == "policy" and (.detail | test("audit.maxBytes"))' "$ROOT/$ID/exit.json"
+	[ "$(stat -c %s "/var/log/agentrun/$NAME.jsonl")" -le 307200 ]
+	rt delete "$ID"
+	[[ $(audit verify "$ID") = *"good: "* ]]
+	[ "$(audit log "$ID" --type exit --json | wc -l)" -eq 1 ]
 }

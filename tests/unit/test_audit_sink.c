@@ -133,6 +133,43 @@ static void test_stop(void)
 	is_int(audit_sink_close(s, NULL, &err), AUDIT_E_STOP, "...to the end");
 }
 
+/* Over several parts; what comes last has room all the same. */
+static void test_full(enum audit_on_failure on_failure)
+{
+	struct audit_sink_options opt = { .on_failure = on_failure, .log_bytes = 200000, .part_bytes = 50000 };
+	struct audit_event e = { .type = AUDIT_EXEC, .process = 0 }, last = { .type = AUDIT_EXIT, .process = 0 };
+	char name[AUDIT_NAME_SIZE], file[300];
+	struct audit_sink *s = world_sink(name, &opt);
+	struct audit_head head;
+	uint64_t bytes = 0, missing;
+	struct stat st;
+	uint32_t part;
+	int i, fd, r = 0;
+
+	for (i = 0; i < 3000 && r == 0; i++) {
+		r = audit_sink_emit(s, &e, &err);
+		if (r == 0)
+			r = audit_sink_flush(s, false, &err);
+		audit_sink_head(s, &head);
+		if (audit_sink_wants_part(s) && audit_store_next(world_fd, name, head.part + 1, &fd, &err) == 0)
+			r = audit_sink_part(s, fd, &err);
+	}
+	is_int(r, on_failure == AUDIT_STOP ? AUDIT_E_STOP : 0, "a log that has its size");
+	ok(on_failure != AUDIT_STOP || strstr(err.text, "audit.maxBytes"), "...says so: %s", err.text);
+	missing = audit_sink_missing(s);
+	ok(on_failure == AUDIT_STOP || missing > 100, "...or counts: %llu", (unsigned long long)missing);
+	(void)audit_sink_emit(s, &last, &err);
+	(void)audit_sink_close(s, &head, &err);
+	for (part = 1; part <= head.part; part++) {
+		(void)snprintf(file, sizeof(file), "%s.jsonl", name);
+		if (part > 1)
+			(void)snprintf(file, sizeof(file), "%s.%u.jsonl", name, part);
+		bytes += fstatat(world_fd, file, &st, 0) == 0 ? (uint64_t)st.st_size : 0;
+	}
+	ok(head.part == 4 && bytes > 180000 && bytes <= 200000, "%llu bytes in %u parts", (unsigned long long)bytes, head.part);
+	is_int((long long)(head.counts[AUDIT_EXIT] + head.counts[AUDIT_CLOSE]), 2, "the end is in it");
+}
+
 static void test_continue(void)
 {
 	_cleanup_(arena_done) struct arena a = ARENA_NULL;
@@ -224,6 +261,8 @@ int main(void)
 	test_types();
 	test_parts();
 	test_stop();
+	test_full(AUDIT_STOP);
+	test_full(AUDIT_CONTINUE);
 	test_continue();
 	test_sizes();
 	world_remove();

@@ -128,6 +128,8 @@ void process_run(struct process *p)
 		/* The starter already counts this as started; the user reads it in the container's log. */
 		(void)fd_write_all(STDERR_FILENO, err.text, strlen(err.text));
 		(void)fd_write_all(STDERR_FILENO, "\n", 1);
+		if (p->error_sock >= 0)
+			proto_send_exec_failed(p->error_sock, &err);
 		_exit(255);
 	}
 	child_fail(p->error_sock, &err);

@@ -19,6 +19,7 @@ static const char *const type_names[] = {
 	[PROTO_START] = "START",
 	[PROTO_STARTED] = "STARTED",
 	[PROTO_ERROR] = "ERROR",
+	[PROTO_EXEC_FAILED] = "EXEC_FAILED",
 };
 
 const char *proto_type_name(unsigned type)
@@ -36,7 +37,7 @@ int proto_pair(int ret_socks[2], struct error *err)
 /* Only an error message carries the text; the others are a few bytes. */
 static size_t msg_size(enum proto_type type)
 {
-	return type == PROTO_ERROR ? sizeof(struct proto_msg) : offsetof(struct proto_msg, error);
+	return type == PROTO_ERROR || type == PROTO_EXEC_FAILED ? sizeof(struct proto_msg) : offsetof(struct proto_msg, error);
 }
 
 static int msg_send(int sock, const struct proto_msg *msg)
@@ -54,7 +55,7 @@ int proto_send(int sock, enum proto_type type, pid_t host_pid, struct error *err
 	struct proto_msg msg = { .type = type, .host_pid = host_pid };
 	int r;
 
-	assert(type != PROTO_ERROR);
+	assert(type != PROTO_ERROR && type != PROTO_EXEC_FAILED);
 
 	r = msg_send(sock, &msg);
 	if (r < 0)
@@ -66,6 +67,13 @@ int proto_send(int sock, enum proto_type type, pid_t host_pid, struct error *err
 void proto_send_error(int sock, const struct error *err)
 {
 	struct proto_msg msg = { .type = PROTO_ERROR, .error = *err };
+
+	(void)msg_send(sock, &msg);
+}
+
+void proto_send_exec_failed(int sock, const struct error *err)
+{
+	struct proto_msg msg = { .type = PROTO_EXEC_FAILED, .error = *err };
 
 	(void)msg_send(sock, &msg);
 }
@@ -87,10 +95,12 @@ int proto_recv(int sock, struct proto_msg *ret, struct error *err)
 	if ((size_t)n < offsetof(struct proto_msg, error) || (size_t)n != msg_size(msg.type))
 		return error_text(err, -EPROTO, "message of %zd bytes in the container's start is malformed", n);
 
-	if (msg.type == PROTO_ERROR) {
+	if (msg.type == PROTO_ERROR || msg.type == PROTO_EXEC_FAILED) {
 		msg.error.text[ERROR_TEXT_MAX - 1] = '\0';
 		if (msg.error.code >= 0)
 			msg.error.code = -EPROTO;
+	}
+	if (msg.type == PROTO_ERROR) {
 		*err = msg.error;
 		return err->code;
 	}
@@ -117,7 +127,7 @@ int proto_expect(int sock, enum proto_type type, const char *peer, struct proto_
 	return 0;
 }
 
-int proto_await_end(int sock, struct error *err)
+int proto_await_end(int sock, struct error *ret_failed, struct error *err)
 {
 	struct proto_msg msg;
 	int r;
@@ -127,6 +137,11 @@ int proto_await_end(int sock, struct error *err)
 		return r;
 	if (r == PROTO_E_CLOSED)
 		return 0;
+	if (msg.type == PROTO_EXEC_FAILED) {
+		if (ret_failed)
+			*ret_failed = msg.error;
+		return 0;
+	}
 	return error_text(err, -EPROTO, "the container's first process sent %s after it was started",
 			  proto_type_name(msg.type));
 }

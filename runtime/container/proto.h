@@ -13,6 +13,7 @@
  *     PROTO_START   ──────────────►   go (by run and exec on this socket, by start on the gate)
  *        ◄──────────────   PROTO_STARTED    START was taken
  *        ◄──────────────   end of file      execve happened (the socket is close-on-exec)
+ *        ◄──────────────   PROTO_EXEC_FAILED  instead: struct error, then the child exits with 255
  *        ◄──────────────   PROTO_ERROR      instead of any answer: struct error, then the child exits
  *
  * The other side's death is an end of file where a message is due: an abort.
@@ -34,12 +35,13 @@ enum proto_type {
 	PROTO_START,
 	PROTO_STARTED,
 	PROTO_ERROR,
+	PROTO_EXEC_FAILED,
 };
 
 struct proto_msg {
 	unsigned type; /* enum proto_type */
 	pid_t host_pid; /* PROTO_GO: the child's pid as the host sees it */
-	struct error error; /* PROTO_ERROR */
+	struct error error; /* PROTO_ERROR, PROTO_EXEC_FAILED */
 };
 
 enum { PROTO_E_CLOSED = 1 }; /* the other side is gone */
@@ -50,6 +52,8 @@ int proto_pair(int ret_socks[2], struct error *err);
 int proto_send(int sock, enum proto_type type, pid_t host_pid, struct error *err);
 /* Sends err to the other side; failures are ignored, because this is the failure path. */
 void proto_send_error(int sock, const struct error *err);
+/* The same for an execve that failed after all steps before it were done. */
+void proto_send_exec_failed(int sock, const struct error *err);
 /*
  * Receives one message. A PROTO_ERROR becomes this function's own failure. Returns
  * PROTO_E_CLOSED at end of file.
@@ -57,5 +61,8 @@ void proto_send_error(int sock, const struct error *err);
 int proto_recv(int sock, struct proto_msg *ret, struct error *err);
 /* proto_recv() that accepts only the given type; end of file is an error that says who is gone. */
 int proto_expect(int sock, enum proto_type type, const char *peer, struct proto_msg *ret, struct error *err);
-/* The tail of a start: end of file, because execve closed the other end. */
-int proto_await_end(int sock, struct error *err);
+/*
+ * The tail of a start: end of file, because execve closed the other end; or execve failed, which is no error here
+ * (the container counts as started and ends with 255) but in *ret_failed, where that is not NULL.
+ */
+int proto_await_end(int sock, struct error *ret_failed, struct error *err);

@@ -27,10 +27,10 @@ int start_verified(int sock, pid_t pid, int proc_fd, const struct state_expect *
 		r = verify_exec(&v, want, ret_how, err);
 		if (r < 0)
 			return r;
-		return proto_await_end(sock, err);
+		return proto_await_end(sock, NULL, err);
 	}
 	/* Without a trace the end of the connection tells of the execve. */
-	r = proto_await_end(sock, err);
+	r = proto_await_end(sock, NULL, err);
 	if (r == 0 && want->set)
 		r = verify_exec(&v, want, ret_how, err);
 	return r;
@@ -39,6 +39,7 @@ int start_verified(int sock, pid_t pid, int proc_fd, const struct state_expect *
 int start_supervised(int sock, struct link *l, struct link_msg *msg, const int *passed, size_t n_passed, int proc_fd,
 		     const struct state_expect *want, const char **ret_how, struct error *err)
 {
+	struct error failed = ERROR_NULL;
 	struct link_msg answer;
 	int fds[LINK_FDS_MAX];
 	pid_t pid = msg->pid;
@@ -56,9 +57,14 @@ int start_supervised(int sock, struct link *l, struct link_msg *msg, const int *
 		r = proto_expect(sock, PROTO_STARTED, "the container's first process", NULL, err);
 	/* A step that fails tells its reason here; the end of the connection is the execve. */
 	if (r == 0)
-		r = proto_await_end(sock, err);
+		r = proto_await_end(sock, &failed, err);
 	if (r == 0)
 		r = link_expect(l, LINK_OK, "the container's supervisor", &answer, fds, err);
+	if (r < 0 && failed.code < 0) {
+		/* The supervisor only saw it end. */
+		*err = failed;
+		return err->code;
+	}
 	if (r < 0)
 		return r;
 	link_close_fds(fds);

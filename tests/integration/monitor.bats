@@ -802,3 +802,18 @@ starts_at_once() {
 	done
 	[ ! -e "$ROOT/$ID" ]
 }
+
+@test "a program that cannot be executed is named by who started it" {
+	printf '#!/missing/interpreter\n' >"$ROOTFS/bin/bad"
+	chmod 755 "$ROOTFS/bin/bad"
+	args bad
+	call create --bundle "$BUNDLE" "$ID"
+	works
+	call start "$ID"
+	fails 1 '^exec /bin/bad: no such file or directory$'
+	call delete --force "$ID"
+	args sleep 100
+	start_detached
+	call exec "$ID" bad
+	fails 255 'exec /bin/bad: no such file or directory'
+}

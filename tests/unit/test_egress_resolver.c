@@ -694,10 +694,11 @@ static void test_rate(void)
 	for (i = 0; recv(udp, c.b, sizeof(c.b), 0) > 0; i++)
 		;
 	is_int(i, 64, "64 were asked");
-	for (i = 0; i < 3000; i++) {
+	/* A machine that is busy with others takes longer to send more than is allowed in a second. */
+	for (i = 0; i < 3000 || (i < 200000 && egress_resolver_stats(resolver)->dropped == 0); i++) {
 		craft_query("evil.example");
 		(void)!send(other, c.b, c.len, 0);
-		if (i % 10 == 0)
+		if (i % (i < 3000 ? 10 : 100) == 0)
 			(void)wait_for(-1, 1);
 	}
 	settle();

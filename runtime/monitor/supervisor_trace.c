@@ -235,6 +235,7 @@ static int reap_one(struct sup *s, struct sup_process *p, struct error *err)
 {
 	siginfo_t info = { 0 };
 	int status;
+	pid_t pid;
 
 	if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) < 0)
 		return errno == ECHILD ? seize_again(s, p, err) : error_set(err, -errno, "wait for process %d", p->pid);
@@ -244,7 +245,13 @@ static int reap_one(struct sup *s, struct sup_process *p, struct error *err)
 		return sup_process_ended(p, (info.si_status & 0xff) << 8, err);
 	if (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED)
 		return sup_process_ended(p, info.si_status | (info.si_code == CLD_DUMPED ? 0x80 : 0), err);
-	if (waitpid(p->pid, &status, __WALL | WNOHANG) != p->pid || !WIFSTOPPED(status))
+	do
+		pid = waitpid(p->pid, &status, __WALL | WNOHANG);
+	while (pid < 0 && errno == EINTR);
+	/* Nothing tells of this stop again: it would never go on. */
+	if (pid < 0 && errno != ECHILD)
+		return error_set(err, -errno, "take the stop of process %d", p->pid);
+	if (pid != p->pid || !WIFSTOPPED(status))
 		return 0;
 	return on_stop(p, status, err);
 }

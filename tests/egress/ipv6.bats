@@ -41,14 +41,14 @@ setup_file() {
 	echo 'this is six' >"$w/shop/hello"
 	for address in "$GOOD6" "$ULA" fd00:ec2::254; do
 		world_daemon "shop$address" /usr/bin/python3 "$BATS_TEST_DIRNAME/shop.py" "$address" "$w/shop" "$w/cert.pem" "$w/key.pem"
-		wait_for 20 grep -qs ready "$w/shop$address.out"
+		wait_for 60 grep -qs ready "$w/shop$address.out"
 	done
 	world_daemon flows /usr/bin/python3 "$PARTS/flows.py" --echo "[$GOOD6]:7000" "[$OTHER6]:7000" --tls "[$OTHER6]:443" \
 		"$w/cert.pem" "$w/key.pem"
 	world_daemon dns /usr/bin/python3 "$PARTS/dns.py" "$SERVER6" "good.test=$GOOD6" "evil.test=$GOOD6" "bad.test=$OTHER6" \
 		"ula.test=$ULA" "meta.test=fd00:ec2::254"
-	wait_for 20 grep -qs ready "$w/flows.out"
-	wait_for 20 grep -qs ready "$w/dns.out"
+	wait_for 60 grep -qs ready "$w/flows.out"
+	wait_for 60 grep -qs ready "$w/dns.out"
 }
 
 teardown_file() {
@@ -108,7 +108,7 @@ fetch() {
 	box /usr/bin/python3 "$PARTS/flows.py" "in=serve:[$HERE6]:6000" </dev/null >"$T/served" &
 	run -0 ip netns exec "$WORLD" /usr/bin/python3 "$PARTS/flows.py" "out=visit:[$HERE6]:6000" </dev/null
 	[[ $output = open* ]]
-	wait_for 20 grep -q . "$T/served"
+	wait_for 60 grep -q . "$T/served"
 	grep -qx open "$T/served"
 }
 
@@ -132,14 +132,14 @@ fetch() {
 	box /usr/bin/python3 "$PARTS/flows.py" "keep=tcp:[$GOOD6]:7000" "keep-udp=udp:[$GOOD6]:7000" "cut=tcp:[$OTHER6]:7000" \
 		"cut-udp=udp:[$OTHER6]:7000" "cut-tls=tls:bad.test:443" <"$T/hold" >"$T/flows" &
 	exec 8>"$T/hold"
-	wait_for 30 grep -qs open "$T/flows"
+	wait_for 60 grep -qs open "$T/flows"
 	[ "$(cat "$T/flows")" = open ]
 	call update --egress-allow "[$GOOD6]:7000" "$ID"
 	works
-	wait_for 20 grep -q '^cut ECONNABORTED$' "$T/flows"
-	wait_for 20 grep -q '^cut-udp EPERM$' "$T/flows"
-	wait_for 20 grep -q '^cut-tls ' "$T/flows"
+	wait_for 60 grep -q '^cut ECONNABORTED$' "$T/flows"
+	wait_for 60 grep -q '^cut-udp EPERM$' "$T/flows"
+	wait_for 60 grep -q '^cut-tls ' "$T/flows"
 	exec 8>&-
-	wait_for 30 grep -q '^keep-udp alive$' "$T/flows"
+	wait_for 60 grep -q '^keep-udp alive$' "$T/flows"
 	grep -q '^keep alive$' "$T/flows"
 }

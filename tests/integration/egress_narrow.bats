@@ -53,13 +53,13 @@ flows() {
 		python3 "$HELPERS/flows.py" "$@" <"$T/hold" >"$T/flows" 2>&1 3>&- &
 	echo $! >>"$T/flows.pids"
 	exec 8>"$T/hold"
-	wait_for 30 grep -qs open "$T/flows"
+	wait_for 60 grep -qs open "$T/flows"
 }
 
 # survivors: $alive is the names of the flows that still carry bytes.
 survivors() {
 	exec 8>&-
-	wait_for 30 flows_are_over
+	wait_for 60 flows_are_over
 	alive=$(sed -n 's/ alive$//p' "$T/flows" | sort | tr '\n' ' ')
 }
 
@@ -78,11 +78,11 @@ flows_are_over() {
 	[ "$(cat "$T/flows")" = open ]
 	call update --egress-allow "$ALLOWED:7000,good.test:7001,good.test:443" "$ID"
 	works
-	wait_for 20 grep -q '^cut-tcp ECONNABORTED$' "$T/flows"
-	wait_for 20 grep -q '^cut-udp EPERM$' "$T/flows"
-	wait_for 20 grep -q '^cut-name ECONNABORTED$' "$T/flows"
-	wait_for 20 grep -q '^cut-also ECONNABORTED$' "$T/flows"
-	wait_for 20 grep -qE '^cut-tls (ECONNRESET|EPIPE|TLS|ESHUTDOWN)$' "$T/flows"
+	wait_for 60 grep -q '^cut-tcp ECONNABORTED$' "$T/flows"
+	wait_for 60 grep -q '^cut-udp EPERM$' "$T/flows"
+	wait_for 60 grep -q '^cut-name ECONNABORTED$' "$T/flows"
+	wait_for 60 grep -q '^cut-also ECONNABORTED$' "$T/flows"
+	wait_for 60 grep -qE '^cut-tls (ECONNRESET|EPIPE|TLS|ESHUTDOWN)$' "$T/flows"
 	survivors
 	[ "$alive" = 'from-outside keep-name keep-tcp keep-tls keep-udp ' ]
 	log_has '"type":"operation"' "egress: $ALLOWED 7000, good.test 7001, good.test 443"
@@ -138,7 +138,7 @@ $ALLOWED"
 	sh_args "net-client get $OTHER 7000; net-client get $OTHER 7000; net-client resolve bad.test; net-client name good.test 7001; net-client get 169.254.169.254 80; exec sleep 300"
 	call run --detach --bundle "$BUNDLE" "$ID"
 	works
-	wait_for 20 log_has '"egress-denied"' 169.254.169.254
+	wait_for 60 log_has '"egress-denied"' 169.254.169.254
 	call policy suggest --json "$ID"
 	works
 	[ "$(jq -c '[.allow[] | .rule.host // .rule.cidr, .rule.ports[0], .count], [.none[].what]' <<<"$output" | tr -d '\n')" = \

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 
-PATIENCE = 20
+PATIENCE = 60
 
 
 def pump(conn):
@@ -144,9 +144,10 @@ def main():
         if flow.kind == "visit":
             flow.join()
     sys.stdin.read()
+    limit = time.monotonic() + PATIENCE
     for flow in flows:
         before = flow.count
-        while not flow.over and flow.count < before + 2 and time.monotonic() < limit + PATIENCE:
+        while not flow.over and flow.count < before + 2 and time.monotonic() < limit:
             time.sleep(0.02)
         if not flow.over and flow.count >= before + 2:
             print(flow.name, "alive", flush=True)

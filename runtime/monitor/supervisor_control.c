@@ -45,8 +45,9 @@ void sup_client_answer(struct sup_process *p, const struct error *e)
 		return;
 	if (e)
 		link_send_error(&c->link, LINK_ERROR, p->number, e);
-	else
-		(void)ok(c, p->number, 0, -EBADF, &ignored);
+	/* Unanswered, the command would wait for ever: the end of the connection says that something is wrong. */
+	else if (ok(c, p->number, 0, -EBADF, &ignored) < 0)
+		(void)shutdown(c->link.fd, SHUT_RDWR);
 	/* A foreground command's connection goes on to stand for its client's life. */
 	if (!p->foreground) {
 		c->process = NULL;

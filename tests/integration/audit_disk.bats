@@ -9,7 +9,7 @@ setup_file() {
 	suite_setup_file
 	[ "$KIND" = agentrun ] || skip "only agentrun has an audit log"
 	[ -n "${MACHINE-}" ] || skip "needs tests/engines/machine: it mounts over /var/log/agentrun"
-	command -v mkfs.ext4 fsfreeze >/dev/null || skip "needs mkfs.ext4 and fsfreeze"
+	{ command -v mkfs.ext4 && command -v fsfreeze; } >/dev/null || skip "needs mkfs.ext4 and fsfreeze"
 }
 
 teardown_file() {
@@ -59,7 +59,7 @@ fill() {
 	mkfifo "$T/in"
 	{ rt run --bundle "$BUNDLE" "$ID" <"$T/in" 3>&- | cat >"$T/out"; echo "${PIPESTATUS[0]}" >"$T/code"; } 3>&- &
 	exec 7>"$T/in"
-	wait_for 30 eval '[ "$(rt state "$ID" | jq -r .status)" = running ]'
+	wait_for 60 eval '[ "$(rt state "$ID" | jq -r .status)" = running ]'
 	fsfreeze --freeze /var/log/agentrun
 	echo go >&7
 	sleep 2
@@ -70,7 +70,7 @@ fill() {
 	wait
 	[ "$(cat "$T/code")" -eq 5 ]
 	[ "$(cat "$T/out")" = "$(printf 'line %d\n' $(seq 0 299))" ]
-	wait_for 30 eval '[[ $(audit verify "$ID") = *"good: "*", closed" ]]'
+	wait_for 60 eval '[[ $(audit verify "$ID") = *"good: "*", closed" ]]'
 	[ "$(jq -s '[.[] | select(.type == "exec" and .argv[1] == "echo")] | length' "$(the_log)")" -eq 300 ]
 	[ "$(jq -rj 'select(.type == "output") | .data' "$(the_log)")" = "$(cat "$T/out")" ]
 }
@@ -89,7 +89,7 @@ fill() {
 	fsfreeze --unfreeze /var/log/agentrun
 	exec 7>&-
 	rt delete "$ID"
-	wait_for 30 eval '[[ $(audit verify "$ID") = *"good: "*", closed" ]]'
+	wait_for 60 eval '[[ $(audit verify "$ID") = *"good: "*", closed" ]]'
 }
 
 @test "a full disk ends the container where the policy says so" {

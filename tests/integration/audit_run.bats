@@ -47,10 +47,10 @@ log_name() {
 	[ "$status" -eq 5 ]
 	[[ $(audit list) = *" open "*"$ID"* ]]
 	[[ $(audit verify "$ID") = *"still being written"* ]]
-	wait_for 30 eval '[[ $(audit show "$ID" 1) = *"ended with status 5"* ]]'
+	wait_for 60 eval '[[ $(audit show "$ID" 1) = *"ended with status 5"* ]]'
 	[[ $(audit show "$ID" 1) = *from-exec* ]]
 	rt kill "$ID" KILL
-	wait_for 30 eval '[ "$(rt state "$ID" | jq -r .status)" = stopped ]'
+	wait_for 60 eval '[ "$(rt state "$ID" | jq -r .status)" = stopped ]'
 	rt delete "$ID"
 	# found without a record, by a beginning of the id
 	[[ $(audit verify "${ID%?}"* 2>/dev/null || audit verify "$ID") = *"good: "*", closed" ]]
@@ -71,7 +71,7 @@ log_name() {
 	sh_args '/bin/busybox true --password hunter2hunter2; echo "DB_PASSWORD=topsecretvalue"; echo "url https://joe:s3cr3tpw@host/x"'
 	rt run --bundle "$BUNDLE" --keep "$ID" 3>&- | cat >"$T/out"
 	log_name
-	wait_for 30 eval '[[ $(audit verify "$ID") = *", closed" ]]'
+	wait_for 60 eval '[[ $(audit verify "$ID") = *", closed" ]]'
 	rt delete "$ID"
 	# the engine gets all of it
 	grep -q topsecretvalue "$T/out"
@@ -91,7 +91,7 @@ log_name() {
 		ls /var/log/agentrun /run/agentrun 2>&1; ls -l /proc/self/fd; for p in /proc/[0-9]*; do ls -l $p/fd; done 2>/dev/null'
 	rt run --bundle "$BUNDLE" --keep "$ID" 3>&- | cat >"$T/out"
 	log_name
-	wait_for 30 eval '[[ $(audit verify "$ID") = *", closed" ]]'
+	wait_for 60 eval '[[ $(audit verify "$ID") = *", closed" ]]'
 	rt delete "$ID"
 	run ! grep -q 'jsonl\|audit' "$T/out"
 	[[ $(audit verify "$ID") = *"good: "* ]]
@@ -115,7 +115,7 @@ log_name() {
 		rt exec --env GITHUB_TOKEN=ghp_verysecretvalue "$ID" true </dev/null >/dev/null 2>&1 3>&-
 	done
 	# once, however often it is decided
-	wait_for 30 eval '[ "$(audit log "$ID" --json | jq -s "[.[] | select(.type == \"operation\" and .name == \"exec\")] | length")" = 1 ]'
+	wait_for 60 eval '[ "$(audit log "$ID" --json | jq -s "[.[] | select(.type == \"operation\" and .name == \"exec\")] | length")" = 1 ]'
 	audit log "$ID" --json >"$T/log"
 	jq -se 'any(.[]; .name == "exec" and (.detail | test("^policy: environment dropped: GITHUB_TOKEN; ")))' "$T/log"
 	run ! grep -q verysecret "$T/log"
@@ -126,14 +126,14 @@ log_name() {
 	sh_args 'echo words; sleep 1000'
 	# shellcheck disable=SC2086
 	"$PYTHON" "$HELPERS/no_ptrace.py" "$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" run --bundle "$BUNDLE" "$ID" 3>&- | cat >"$T/out" &
-	wait_for 30 eval '[ "$(rt state "$ID" | jq -r .status)" = running ]'
+	wait_for 60 eval '[ "$(rt state "$ID" | jq -r .status)" = running ]'
 	log_name
 	rt explain "$ID" 3>&- | grep -q 'note: *tracing is forbidden here'
 	rt explain --json "$ID" 3>&- | jq -e '.supervisor.traces == false'
 	[ "$(rt exec "$ID" sh -c 'echo from exec; exit 3' 3>&- | cat; echo "${PIPESTATUS[0]}")" = $'from exec\n3' ]
 	rt kill "$ID" KILL
 	wait $! || true
-	wait_for 30 eval '[[ $(audit verify "$ID") = *", closed" ]]'
+	wait_for 60 eval '[[ $(audit verify "$ID") = *", closed" ]]'
 	audit log "$ID" --json >"$T/log"
 	[ "$(jq -s '[.[] | select(.type == "start")] | length' "$T/log")" -eq 2 ]
 	[ "$(audit show "$ID" 1 --raw)" = 'from exec' ]

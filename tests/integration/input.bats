@@ -72,7 +72,7 @@ sleeper() {
 	for ((i = 1; i <= 5; i++)); do
 		[ "$(cat "$BATS_FILE_TMPDIR/large" | rt exec "$ID" sha256sum 3>&-)" = "$want" ]
 	done
-	wait_for 20 eval '[ "$(end_of 5)" = "eof 204800" ]'
+	wait_for 60 eval '[ "$(end_of 5)" = "eof 204800" ]'
 	jq -se '[.[] | select(.type == "output-end" and .stream == "stdin" and .process == 5) | .kept] | .[0] > 40000 and .[0] <= 65536' \
 		"$(the_log)"
 	rt audit show "$ID" 5 --stream stdin --raw 3>&- | head -c 40000 | cmp - <(head -c 40000 "$BATS_FILE_TMPDIR/large")
@@ -82,7 +82,7 @@ sleeper() {
 	sleeper
 	printf 'DB_PASSWORD=topsecretvalue\nhttps://joe:s3cr3tpw@host/x\n' | rt exec "$ID" cat >"$T/out" 3>&-
 	grep -q topsecretvalue "$T/out"
-	wait_for 20 eval '[ -n "$(end_of 1)" ]'
+	wait_for 60 eval '[ -n "$(end_of 1)" ]'
 	run ! grep -q 'topsecretvalue\|s3cr3tpw' "$(the_log)"
 	[[ $(shown 1) = *'https://joe:[redacted:url-credentials]@host/x'* ]]
 }
@@ -111,7 +111,7 @@ sleeper() {
 	rt exec "$ID" cat <"$T/file" 3>&-
 	[[ $(end_of 1) = 'not captured: file 0' ]]
 	rt kill "$ID" KILL
-	wait_for 20 eval '[ "$(rt state "$ID" 3>&- | jq -r .status)" = stopped ]'
+	wait_for 60 eval '[ "$(rt state "$ID" 3>&- | jq -r .status)" = stopped ]'
 	rt delete "$ID" 3>&-
 	AGENTRUN_FLAGS=
 	ID=$ID-off
@@ -129,14 +129,14 @@ sleeper() {
 	# shellcheck disable=SC2086
 	script -qec "$(printf '%q ' "$AGENTRUN" $AGENTRUN_FLAGS --root "$ROOT" run --bundle "$BUNDLE" "$ID")" /dev/null \
 		<&7 >"$T/screen" 2>&1 3>&- &
-	wait_for 20 eval '[ -e "$ROOT/$ID" ]'
+	wait_for 60 eval '[ -e "$ROOT/$ID" ]'
 	printf 'plain words\n' >&7
-	wait_for 20 grep -q ready "$T/screen"
+	wait_for 60 grep -q ready "$T/screen"
 	printf 'hunter2hunter2\n' >&7
 	wait $! || true
 	exec 7>&-
 	grep -q 'got plain words 14' "$T/screen"
-	wait_for 20 eval '[[ $(end_of 0) = eof* ]]'
+	wait_for 60 eval '[[ $(end_of 0) = eof* ]]'
 	[ "$(shown 0 | tr '\r' '\n')" = $'plain words\n**************' ]
 	run ! grep -q hunter2 "$(the_log)"
 }

@@ -197,7 +197,7 @@ int cgroup_exec_create(const struct cgroup *cg, unsigned number, struct cgroup *
  * have to move there, for which the kernel makes the whole host's cgroups wait for an RCU grace period. Caller
  * closes; *ret_fd = -EBADF without such a hierarchy.
  */
-int cgroup_apart_open(enum cgroup_layout layout, const char *name, int *ret_fd, struct error *err);
+int cgroup_apart_open(const char *name, int *ret_fd, struct error *err);
 /* The same at the top of every hierarchy, out of reach of an engine's unit; moves this process there. */
 int cgroup_enter_apart(const char *name, struct error *err);
 

@@ -5,8 +5,10 @@
 #include "cgroup/cgroup.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "cgroup/cgroup_host.h"
@@ -69,15 +71,26 @@ static bool is_there(const struct cgroup_hierarchy *h, const char *name)
 	return h->own && h->own[0] == '/' && str_eq(h->own + 1, name);
 }
 
-int cgroup_apart_open(enum cgroup_layout layout, const char *name, int *ret_fd, struct error *err)
+static bool is_v2(const char *mount)
+{
+	struct statfs st;
+
+	return statfs(mount, &st) == 0 && st.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+int cgroup_apart_open(const char *name, int *ret_fd, struct error *err)
 {
 	_cleanup_free_ char *folder = NULL;
+	const char *mount = CGROUP_MOUNT_POINT;
 	int fd;
 
 	*ret_fd = -EBADF;
-	if (layout != CGROUP_LAYOUT_UNIFIED && layout != CGROUP_LAYOUT_HYBRID)
+	if (!is_v2(mount))
+		mount = CGROUP_MOUNT_POINT "/unified";
+	/* Elsewhere it is rarely mounted, and who is not born there moves. */
+	if (!is_v2(mount))
 		return 0;
-	folder = str_printf("%s/%s", layout == CGROUP_LAYOUT_UNIFIED ? CGROUP_MOUNT_POINT : CGROUP_MOUNT_POINT "/unified", name);
+	folder = str_printf("%s/%s", mount, name);
 	if (!folder)
 		return error_oom(err);
 	fd = cgroup_open_dir(folder);

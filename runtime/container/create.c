@@ -160,6 +160,7 @@ static const struct phase parent_phases[] = {
 	{ "open", create_open, "first: the proc handle while the mount namespace is the host's" },
 	{ "load", create_load, "nothing is made before the whole configuration was read" },
 	{ "plan", create_plan, "narrowed by the policy, then pure; a refusal here has no trace" },
+	{ "helpers", create_helpers, "the policy has said yes; they load beside all that follows" },
 	{ "facts", create_facts, "opens what the plan names, so that nothing is resolved twice" },
 	{ "filter", create_filter, "while allocation and libraries are free to use" },
 	{ "reserve", create_reserve, "the id is taken before anything that carries it exists" },

@@ -15,6 +15,7 @@ int create_reserve(void *ctx, struct error *err);
 int create_session(void *ctx, struct error *err);
 /* Whether the policy wants the resident programs beside this container. */
 bool create_is_supervised(const struct create *c);
+int create_helpers(void *ctx, struct error *err);
 int create_supervise(void *ctx, struct error *err);
 int create_streams(void *ctx, struct error *err);
 int create_terminal(void *ctx, struct error *err);

@@ -71,11 +71,17 @@ static int write_config(struct create *c, struct error *err)
 	return r < 0 ? r : monitor_config_write(c->dir_fd, &config, err);
 }
 
+int create_helpers(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+
+	return create_is_supervised(c) ? supervise_spawn(&c->supervise, c->proc_fd, !c->rootless, err) : 0;
+}
+
 int create_supervise(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 	const struct policy_grant *grant = &c->guard.verdict.grant;
-	_cleanup_close_ int apart_fd = -EBADF;
 	int r = 0;
 
 	/* The sandbox has nobody beside it, and no way out. */
@@ -93,10 +99,8 @@ int create_supervise(void *ctx, struct error *err)
 	r = state_write(c->dir_fd, c->record, err);
 	if (r == 0)
 		r = write_config(c, err);
-	if (r == 0 && !c->record->rootless)
-		r = cgroup_apart_open(c->cgroup.layout, MONITOR_CGROUP, &apart_fd, err);
 	if (r == 0)
-		r = supervise_begin(&c->supervise, c->proc_fd, c->dir_fd, apart_fd, err);
+		r = supervise_begin(&c->supervise, c->dir_fd, err);
 	if (r < 0)
 		return r;
 	c->record->supervisor_pid = c->supervise.ref.pid;

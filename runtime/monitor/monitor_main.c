@@ -1,6 +1,6 @@
 /*
- * agentrun-monitor: descriptor 3 is the conversation with the supervisor, 4 the state
- * folder. It opens what needs privilege, gives privilege up, and then only reacts.
+ * agentrun-monitor [apart]: descriptor 3 is the conversation with the supervisor. It opens what
+ * needs privilege, gives privilege up, and then only reacts. apart: in a cgroup of its own.
  */
 #include <fcntl.h>
 #include <malloc.h>
@@ -13,9 +13,9 @@
 #include "monitor/monitor.h"
 #include "state/state.h"
 #include "util/fd.h"
+#include "util/str.h"
 
 #define LINK_FD 3
-#define DIR_FD	4
 
 int monitor_drained(struct monitor *m, uint32_t number, struct error *err)
 {
@@ -63,9 +63,6 @@ static int open_all(struct monitor *m, struct error *err)
 	r = monitor_config_read(m->dir_fd, &m->config, err);
 	if (r == 0)
 		r = open_cgroup(m, err);
-	/* Out of the engine's unit, as the supervisor. */
-	if (r == 0 && !m->config->rootless)
-		r = cgroup_enter_apart(MONITOR_CGROUP, err);
 	/* The log last: its file comes from the supervisor, which begins when we do. */
 	for (i = monitor_n_services; r == 0 && i-- > 0;)
 		if (monitor_services[i]->open)
@@ -180,11 +177,28 @@ static int on_message(struct evloop *l, struct ev_source *src, uint32_t events, 
 	return r;
 }
 
-static int work(struct monitor *m, struct error *err)
+/* The container's folder: what was loaded before was not to be waited for then. */
+static int begin(struct monitor *m, struct error *err)
+{
+	int fds[LINK_FDS_MAX], r;
+	struct link_msg msg;
+
+	r = link_expect(&m->link, LINK_BEGIN, "the supervisor", &msg, fds, err);
+	if (r == 0)
+		m->dir_fd = take_fd(&fds[0]);
+	return r;
+}
+
+static int work(struct monitor *m, bool apart, struct error *err)
 {
 	int r;
 
-	r = evloop_init(&m->loop, err);
+	/* Out of the engine's unit, as the supervisor. */
+	r = apart ? cgroup_enter_apart(MONITOR_CGROUP, err) : 0;
+	if (r == 0)
+		r = evloop_init(&m->loop, err);
+	if (r == 0)
+		r = begin(m, err);
 	if (r == 0)
 		r = open_all(m, err);
 	if (r == 0)
@@ -204,13 +218,13 @@ static int work(struct monitor *m, struct error *err)
 	return evloop_run(&m->loop, err);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct monitor m = {
 		.loop = EVLOOP_NULL,
 		.link = { .fd = LINK_FD, .self = LINK_MONITOR, .peer = LINK_SUPERVISOR },
 		.source = EV_SOURCE_NULL,
-		.dir_fd = DIR_FD,
+		.dir_fd = -EBADF,
 		.netns_fd = -EBADF,
 		.kill_fd = -EBADF,
 		.cgroup_fd = -EBADF,
@@ -224,8 +238,7 @@ int main(void)
 	(void)signal(SIGXFSZ, SIG_IGN);
 	(void)umask(077);
 	(void)fd_set_cloexec(LINK_FD, 1);
-	(void)fd_set_cloexec(DIR_FD, 1);
-	r = work(&m, &err);
+	r = work(&m, argc > 1 && str_eq(argv[1], LINK_APART), &err);
 	if (r < 0 && !m.ended)
 		monitor_fail(&m, &err);
 	return r < 0;

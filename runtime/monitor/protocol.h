@@ -4,7 +4,7 @@
  *
  *   creator ── socket pair ──► supervisor      SETUP, CONTAINER, COMMIT; answers READY, OK
  *   any command ── control.sock ──► supervisor START, EXEC, PROCESS, PAUSE, RESUME, UPDATE, EGRESS, STATUS
- *   supervisor ◄── socket pair ──► monitor     ADOPT, LISTENER, STREAMS, DRAIN, EXITED, EGRESS, END; READY, DRAINED, FAILED
+ *   supervisor ◄── socket pair ──► monitor     BEGIN, ADOPT, LISTENER, STREAMS, DRAIN, EXITED, EGRESS, END; READY, DRAINED, FAILED
  *   monitor ── socket of an EGRESS ──► command OK, ERROR: the one answer that is not passed on
  *   a process, until its execve ── socket pair ──► monitor   one byte with the listener of its filter
  *
@@ -24,6 +24,7 @@
 #define LINK_VERSION 2
 #define LINK_FDS_MAX 8
 #define MONITOR_CGROUP	  "agentrun" /* where the resident programs live, at the top of each hierarchy */
+#define LINK_APART	  "apart" /* argument of both: move there */
 #define LINK_CONTROL_FILE STATE_CONTROL_FILE
 
 enum link_peer {
@@ -35,6 +36,7 @@ enum link_peer {
 
 enum link_type {
 	LINK_SETUP = 1, /* fds: the state folder, whose record names the cgroup; the conversation with the monitor; its pidfd */
+	LINK_BEGIN, /* fd: the state folder, for the monitor */
 	LINK_CONTAINER, /* pid, fds: its pidfd and its network namespace; where its filter's listener will come from */
 	LINK_COMMIT, /* the container outlives its creator */
 	LINK_START, /* look at init at its execve, and start the clock */

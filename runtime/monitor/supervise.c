@@ -1,6 +1,6 @@
 /*
  * Starting a supervisor with its monitor, and speaking to one. They get their conversations
- * and the state folder and nothing else of the caller, but for the places of a user's own log:
+ * and nothing else of the caller, but for the places of a user's own log:
  * no engine's stream or socket stays open because of them.
  */
 #include "monitor/supervise.h"
@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cgroup/cgroup.h"
 #include "os/libexec.h"
 #include "os/procattr.h"
 #include "os/syscalls.h"
@@ -34,14 +35,13 @@
 /* Where a user's own audit log is. */
 static const char *const places[] = { "HOME=", "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=" };
 
-/* What a program is given: descriptors from 3 on, and /dev/null for the first three. */
+/* What a program is given: a conversation as descriptor 3, and /dev/null for the first three. */
 struct program {
 	const char *name;
-	int exe, null_fd;
-	int fds[2];
-	int n_fds;
+	int exe, null_fd, link_fd;
 	int cgroup_fd; /* to be born in; -EBADF = ours */
 	int born_fd; /* gets the first word */
+	bool apart; /* moves there, if it is not born there */
 	char *envp[ELEMENTSOF(places) + 1];
 };
 
@@ -60,26 +60,24 @@ static void keep_places(struct program *p)
 /* In the child; nothing here may change what it shares with the parent. */
 static void become(const struct program *p)
 {
-	char *const argv[] = { (char *)p->name, NULL };
+	char *const argv[] = { (char *)p->name, p->apart ? (char *)LINK_APART : NULL, NULL };
 	const uint64_t born = 1;
-	int high[4], fd;
+	int exe, null_fd, link_fd, fd;
 
 	if (p->born_fd >= 0 && write(p->born_fd, &born, sizeof(born)) < 0)
 		_exit(125);
 	if (signals_reset() < 0)
 		_exit(125);
-	high[0] = fcntl(p->exe, F_DUPFD_CLOEXEC, 16);
-	high[1] = fcntl(p->null_fd, F_DUPFD_CLOEXEC, 16);
-	for (fd = 0; fd < p->n_fds; fd++)
-		high[2 + fd] = fcntl(p->fds[fd], F_DUPFD_CLOEXEC, 16);
+	exe = fcntl(p->exe, F_DUPFD_CLOEXEC, 16);
+	null_fd = fcntl(p->null_fd, F_DUPFD_CLOEXEC, 16);
+	link_fd = fcntl(p->link_fd, F_DUPFD_CLOEXEC, 16);
 	for (fd = 0; fd < 3; fd++)
-		if (dup2(high[1], fd) < 0)
+		if (dup2(null_fd, fd) < 0)
 			_exit(125);
-	for (fd = 0; fd < p->n_fds; fd++)
-		if (dup2(high[2 + fd], 3 + fd) < 0)
-			_exit(125);
-	(void)fd_cloexec_from(3 + (unsigned)p->n_fds);
-	(void)syscall(SYS_execveat, high[0], "", argv, p->envp, AT_EMPTY_PATH);
+	if (dup2(link_fd, 3) < 0)
+		_exit(125);
+	(void)fd_cloexec_from(4);
+	(void)syscall(SYS_execveat, exe, "", argv, p->envp, AT_EMPTY_PATH);
 	_exit(126);
 }
 
@@ -106,6 +104,14 @@ static pid_t launch(const struct program *p)
 	return pid;
 }
 
+static void end_unborn(pid_t pid)
+{
+	if (pid <= 0)
+		return;
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+}
+
 /*
  * False: they must be started in the caller's cgroup, and move by themselves. As cgroup_clone_fd() says, what is
  * cloned out of a cgroup that was killed once dies before its first word.
@@ -125,13 +131,9 @@ static bool spawn_apart(struct program *first, pid_t *ret_first, struct program 
 		(void)close(take_fd(&second->born_fd));
 	if (born > 0)
 		return true;
-	/* So does the other, or it is of no use. */
-	if (*ret_first > 0) {
-		(void)kill(*ret_first, SIGKILL);
-		(void)waitpid(*ret_first, NULL, 0);
-	}
-	if (*ret_second > 0)
-		(void)waitpid(*ret_second, NULL, 0);
+	/* So does the other, or one is of no use without the other. */
+	end_unborn(*ret_first);
+	end_unborn(*ret_second);
 	return false;
 }
 
@@ -155,52 +157,49 @@ static int spawn(struct program *first, pid_t *ret_first, struct program *second
 	return r;
 }
 
-int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, int cgroup_fd, struct error *err)
+int supervise_spawn(struct supervise *s, int proc_fd, bool apart, struct error *err)
 {
-	_cleanup_close_ int null_fd = -EBADF;
-	_cleanup_close_ int theirs = -EBADF;
-	_cleanup_close_ int to_monitor = -EBADF;
-	_cleanup_close_ int to_supervisor = -EBADF;
-	_cleanup_close_ int monitor_fd = -EBADF, supervisor_fd = -EBADF, program_fd = -EBADF;
-	struct link_msg msg = { .type = LINK_SETUP };
+	_cleanup_close_ int null_fd = -EBADF, cgroup_fd = -EBADF;
+	_cleanup_close_ int to_creator = -EBADF, to_supervisor = -EBADF;
+	_cleanup_close_ int supervisor_fd = -EBADF, monitor_fd = -EBADF;
 	struct program supervisor, monitor;
 	int socks[2];
 	int r;
 
+	r = apart ? cgroup_apart_open(MONITOR_CGROUP, &cgroup_fd, err) : 0;
+	if (r < 0)
+		return r;
 	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null_fd < 0)
 		return error_set(err, -errno, "open /dev/null for %s", SUPERVISOR_PROGRAM);
 	r = link_pair(socks, err);
 	if (r < 0)
 		return r;
-	theirs = socks[1];
+	to_creator = socks[1];
 	s->link = (struct link){ .fd = socks[0], .self = LINK_CREATOR, .peer = LINK_SUPERVISOR };
 	r = link_pair(socks, err);
 	if (r < 0)
 		return r;
-	to_monitor = socks[0];
+	s->to_monitor = socks[0];
 	to_supervisor = socks[1];
-	supervisor = (struct program){ SUPERVISOR_PROGRAM, -EBADF, null_fd, { theirs }, 1, cgroup_fd, -EBADF, { NULL } };
-	monitor = (struct program){ MONITOR_PROGRAM, -EBADF, null_fd, { to_supervisor, dir_fd }, 2, cgroup_fd, -EBADF, { NULL } };
-	keep_places(&supervisor);
 	r = libexec_open(SUPERVISOR_PROGRAM, &supervisor_fd, err);
 	if (r == 0)
-		r = libexec_open(MONITOR_PROGRAM, &program_fd, err);
+		r = libexec_open(MONITOR_PROGRAM, &monitor_fd, err);
 	if (r < 0)
 		return r;
-	supervisor.exe = supervisor_fd;
-	monitor.exe = program_fd;
+	supervisor = (struct program){ SUPERVISOR_PROGRAM, supervisor_fd, null_fd, to_creator, cgroup_fd, -EBADF, apart, { NULL } };
+	monitor = (struct program){ MONITOR_PROGRAM, monitor_fd, null_fd, to_supervisor, cgroup_fd, -EBADF, apart, { NULL } };
+	keep_places(&supervisor);
 	/* Alone, each would end with the conversation. */
 	r = spawn(&monitor, &s->monitor, &supervisor, &s->ref.pid, err);
 	if (r < 0)
 		return r;
 	/* Our children, which nobody else can have reaped. */
 	s->ref.fd = sys_pidfd_open(s->ref.pid, 0);
-	monitor_fd = sys_pidfd_open(s->monitor, 0);
-	if (s->ref.fd < 0 || monitor_fd < 0)
+	s->monitor_fd = sys_pidfd_open(s->monitor, 0);
+	if (s->ref.fd < 0 || s->monitor_fd < 0)
 		return error_set(err, -errno, "open descriptors of %s and %s", SUPERVISOR_PROGRAM, MONITOR_PROGRAM);
-	r = pidref_fill(proc_fd, &s->ref, err);
-	return r < 0 ? r : link_send(&s->link, &msg, (int[]){ dir_fd, to_monitor, monitor_fd }, 3, err);
+	return pidref_fill(proc_fd, &s->ref, err);
 }
 
 int supervise_await(struct supervise *s, char ret_log[AUDIT_NAME_SIZE], struct error *err)
@@ -233,6 +232,22 @@ bool supervise_last_words(struct supervise *s, struct error *err)
 	return false;
 }
 
+int supervise_begin(struct supervise *s, int dir_fd, struct error *err)
+{
+	struct link_msg msg = { .type = LINK_SETUP };
+	char log[AUDIT_NAME_SIZE];
+	struct error why;
+	int r;
+
+	r = link_send(&s->link, &msg, (int[]){ dir_fd, s->to_monitor, s->monitor_fd }, 3, err);
+	(void)close(take_fd(&s->to_monitor));
+	(void)close(take_fd(&s->monitor_fd));
+	/* It has ended: its last words say more. One that has not, says nothing. */
+	if ((r == -EPIPE || r == -ECONNRESET) && supervise_await(s, log, &why) < 0)
+		*err = why;
+	return r;
+}
+
 int supervise_hand_over(struct supervise *s, const struct pidref *init, int netns_fd, int reports_fd, struct error *err)
 {
 	struct link_msg msg = { .type = LINK_CONTAINER, .pid = init->pid };
@@ -260,6 +275,10 @@ int supervise_commit(struct supervise *s, struct error *err)
 
 void supervise_done(struct supervise *s)
 {
+	if (s->to_monitor >= 0)
+		(void)close(take_fd(&s->to_monitor));
+	if (s->monitor_fd >= 0)
+		(void)close(take_fd(&s->monitor_fd));
 	supervise_close(&s->link);
 	pidref_done(&s->ref);
 }

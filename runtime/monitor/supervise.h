@@ -13,15 +13,19 @@ struct supervise {
 	struct link link;
 	struct pidref ref;
 	pid_t monitor;
+	int monitor_fd, to_monitor; /* its pidfd and its conversation, until the supervisor has them */
 };
 
-#define SUPERVISE_NULL ((struct supervise){ .link = { .fd = -EBADF }, .ref = PIDREF_NULL })
+#define SUPERVISE_NULL \
+	((struct supervise){ .link = { .fd = -EBADF }, .ref = PIDREF_NULL, .monitor_fd = -EBADF, .to_monitor = -EBADF })
 
 /*
- * Starts it and the monitor, side by side. The state folder must have its record, with the cgroup, and monitor.json. Its
- * work goes on beside the caller's. cgroup_fd: of cgroup_apart_open(), may be negative.
+ * Starts it and the monitor, side by side: they load while the caller goes on, and know of no container yet.
+ * apart: in a cgroup of their own, for which it needs root's rights.
  */
-int supervise_begin(struct supervise *s, int proc_fd, int dir_fd, int cgroup_fd, struct error *err);
+int supervise_spawn(struct supervise *s, int proc_fd, bool apart, struct error *err);
+/* The state folder, which must have its record, with the cgroup, and monitor.json. Their work goes on beside the caller's. */
+int supervise_begin(struct supervise *s, int dir_fd, struct error *err);
 /*
  * Hands over the container's first process, which waits for its GO or at its gate. reports_fd: where the listener of
  * its filter will come from, or -EBADF.

@@ -1,5 +1,5 @@
 /*
- * agentrun-supervisor: started by `create` with descriptor 3 as their conversation, it
+ * agentrun-supervisor [apart]: started by `create` with descriptor 3 as their conversation, it
  * leaves the engine's cgroup, meets the monitor, takes the container over, and lives as
  * long as that does. Everything it knows of the container comes from the state folder.
  */
@@ -18,6 +18,7 @@
 #include "os/oom_notes.h"
 #include "os/procfs.h"
 #include "util/fd.h"
+#include "util/str.h"
 
 #define CREATOR_FD 3
 
@@ -43,20 +44,20 @@ static int on_setup(struct sup *s, int fds[LINK_FDS_MAX], struct error *err)
 	int r;
 
 	s->dir_fd = take_fd(&fds[0]);
+	r = sup_monitor_meet(s, &fds[1], &fds[2], err);
+	if (r < 0)
+		return r;
 	r = state_read(s->dir_fd, &s->record, err);
 	if (r == STATE_E_NOT_FOUND)
 		return error_text(err, -ENOENT, "the container has no record");
 	if (r < 0)
 		return r;
 	use_record(s);
-	/* Out of the engine's unit, so that its stop does not end us. A user alone has no such place. */
-	r = s->record->rootless ? 0 : cgroup_enter_apart(MONITOR_CGROUP, err);
-	if (r == 0)
-		r = monitor_config_read(s->dir_fd, &config, err);
+	r = monitor_config_read(s->dir_fd, &config, err);
 	if (r < 0)
 		return r;
 	s->root = arena_strdup(&s->record->arena, config->root);
-	r = s->root ? sup_monitor_meet(s, &fds[1], &fds[2], err) : error_oom(err);
+	r = s->root ? 0 : error_oom(err);
 	if (r == 0 && config->audit.enabled)
 		r = sup_log_open(s, config->rootless, err);
 	(void)monitor_config_free(config);
@@ -168,7 +169,7 @@ static int watch_signals(struct sup *s, struct error *err)
 	return ev_add(&s->loop, &s->signal_source, fd, EPOLLIN, on_child_signal, s, err);
 }
 
-static int set_up(struct sup *s, struct error *err)
+static int set_up(struct sup *s, bool apart, struct error *err)
 {
 	struct rlimit files;
 	int r;
@@ -187,7 +188,10 @@ static int set_up(struct sup *s, struct error *err)
 	if (r < 0)
 		return error_set(err, r, "close inherited descriptors");
 	(void)fd_set_cloexec(CREATOR_FD, 1);
-	r = procfs_open(&s->proc_fd, err);
+	/* Out of the engine's unit, so that its stop does not end us. A user alone has no such place. */
+	r = apart ? cgroup_enter_apart(MONITOR_CGROUP, err) : 0;
+	if (r == 0)
+		r = procfs_open(&s->proc_fd, err);
 	if (r == 0)
 		r = evloop_init(&s->loop, err);
 	if (r == 0)
@@ -215,7 +219,7 @@ static void wind_up(struct sup *s)
 		(void)close(take_fd(&s->listen_source.fd));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct sup s = {
 		.proc_fd = -EBADF,
@@ -235,7 +239,7 @@ int main(void)
 	struct error err = ERROR_NULL;
 	int r;
 
-	r = set_up(&s, &err);
+	r = set_up(&s, argc > 1 && str_eq(argv[1], LINK_APART), &err);
 	if (r == 0)
 		r = evloop_run(&s.loop, &err);
 	if (r < 0 && s.creator.fd >= 0)

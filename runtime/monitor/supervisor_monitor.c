@@ -143,11 +143,14 @@ static int on_monitor(struct evloop *l, struct ev_source *src, uint32_t events, 
 int sup_monitor_meet(struct sup *s, int *fd, int *pidfd, struct error *err)
 {
 	const struct timeval limit = { .tv_sec = SEND_TIMEOUT_S };
+	struct link_msg begin = { .type = LINK_BEGIN };
 
 	s->monitor = (struct link){ .fd = take_fd(fd), .self = LINK_SUPERVISOR, .peer = LINK_MONITOR };
 	s->monitor_fd = take_fd(pidfd);
 	if (setsockopt(s->monitor.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
 		return error_set(err, -errno, "limit the time that the monitor may leave messages unread");
+	if (link_send(&s->monitor, &begin, &s->dir_fd, 1, err) < 0)
+		return err->code;
 	return ev_add(&s->loop, &s->monitor_source, s->monitor.fd, EPOLLIN, on_monitor, s, err);
 }
 

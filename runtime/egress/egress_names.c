@@ -254,9 +254,11 @@ enum egress_judgement egress_names_judge(const struct egress_names *n, const uin
 
 bool egress_bucket_take(struct egress_bucket *b, uint64_t now)
 {
-	uint64_t cost = 1000000000u / b->per_s, full = cost * b->burst;
+	uint64_t cost, full;
 
 	assert(b->per_s > 0 && b->burst > 0);
+	cost = 1000000000u / b->per_s;
+	full = cost * b->burst;
 	if (!b->last)
 		b->credit = full;
 	else if (now > b->last)

@@ -271,3 +271,36 @@ has_file_or_exists() {
 		clean
 	done
 }
+
+# Read as another user than meant, "1" is worth as much as root (CVE-2026-30892).
+@test "every spelling of exec --user is that user or refused" {
+	local word
+	start_sleeper
+	for word in 1 1:2 01 4294967294; do
+		call exec --user "$word" "$ID" id -u
+		works "$((10#${word%%:*}))"
+	done
+	for word in 0x1 -1 '' : 1: :1 ' 1' '1 ' 1:2:3 4294967295 4294967296 18446744073709551616 root 1.0 +1; do
+		call exec --user "$word" "$ID" id -u
+		if [ "$status" -eq 0 ]; then
+			report
+			echo "accepted: \"$word\""
+			return 1
+		fi
+		[[ $errors = *user* ]]
+	done
+}
+
+@test "nothing of the runtime listens where a shared network namespace would let a container in" {
+	local before after
+	before=$(grep -c ' @' /proc/net/unix || true)
+	SAVED=$AGENTRUN_FLAGS AGENTRUN_FLAGS=''
+	call create --bundle "$BUNDLE" "$ID"
+	works
+	after=$(grep -c ' @' /proc/net/unix || true)
+	[ "$before" = "$after" ]
+	call delete --force "$ID"
+	works
+	AGENTRUN_FLAGS=$SAVED
+	rm -f /var/log/agentrun/*-"$(log_root)".*
+}

@@ -234,7 +234,8 @@ fails() {
 		return 1
 	fi
 	message=$(jq -r .msg "$LOG")
-	if [[ $errors != *"$message"* ]]; then
+	# what would command a terminal is written out there
+	if [[ $errors != *"${message//$'\e'/\\033}"* ]]; then
 		report
 		echo "the message of the log is not on stderr"
 		return 1

@@ -91,6 +91,7 @@ struct policy_limit {
 struct policy_profile {
 	const char *name;
 	const char *policy_file; /* where a remedy would be written */
+	const char *pod_profile; /* of the fixed sandbox profile: the one whose namespaces.host it has; else NULL */
 	bool passthrough; /* the specification alone: nothing below counts */
 	bool monitored; /* false: the fixed sandbox profile, which has no monitor */
 	struct policy_value inherits;

@@ -17,7 +17,11 @@ static void refuse_host(struct policy_work *w, uint64_t type, const char *how)
 	char asked[160];
 
 	(void)snprintf(asked, sizeof(asked), "the host's %s namespace%s", name, how);
-	policy_refuse(w->v, "namespaces", host, asked, "add \"%s\" to %s", name,
+	if (w->profile->pod_profile)
+		policy_refuse(w->v, "namespaces", host, asked, "add \"%s\" to profiles.%s.namespaces.host in %s", name,
+			      w->profile->pod_profile, w->profile->policy_file);
+	else
+		policy_refuse(w->v, "namespaces", host, asked, "add \"%s\" to %s", name,
 		      policy_place(w->v, host));
 }
 

@@ -333,6 +333,7 @@ int policy_select(const struct policy *p, const char *flag, const struct str_map
 {
 	const char *wanted = annotation(annotations, "org.agentrun.profile");
 	const char *name = flag ? flag : p->profile.text;
+	struct policy_value host;
 	int r;
 
 	assert(p && ret && err);
@@ -353,7 +354,14 @@ int policy_select(const struct policy *p, const char *flag, const struct str_map
 	if (r < 0 || ret->passthrough || !is_pod_sandbox(annotations))
 		return r;
 	/* Fixed, whatever the file says: claiming to be a sandbox only takes away. */
+	host = ret->namespaces.host;
+	name = ret->name;
 	r = policy_profile_get(p->builtin ? p->builtin : p, "sandbox", ret, err);
+	if (r < 0)
+		return r;
 	ret->policy_file = p->builtin ? p->name : POLICY_FILE;
-	return r;
+	/* A pod on the host's network has its sandbox there, too: what may be shared is no more than without the claim. */
+	ret->namespaces.host = host;
+	ret->pod_profile = name;
+	return 0;
 }

@@ -420,6 +420,18 @@ cgroup_of() {
 	fails 255 'exec'
 }
 
+@test "a pod's sandbox is on the host's network where the policy lets its containers be" {
+	edit '.annotations["io.kubernetes.cri.container-type"] = "sandbox" | .linux.namespaces |= map(select(.type != "network"))'
+	refused 'to allow it, add "network" to profiles.default.namespaces.host'
+	profile_file '{"namespaces": {"host": ["network"]}}'
+	args readlink /proc/self/ns/net
+	run_container
+	works "$(readlink /proc/self/ns/net)"
+	# and nowhere else
+	edit '.linux.namespaces |= map(select(.type != "pid"))'
+	refused 'the host.s pid namespace is refused'
+}
+
 @test "passthrough: the operator's flag gives the specification alone" {
 	edit '.process.noNewPrivileges = false'
 	args cat /proc/self/status

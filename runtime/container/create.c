@@ -71,13 +71,13 @@ static int do_go(void *ctx, struct error *err)
 }
 
 /*
- * prestart and createRuntime: in the host's namespaces, when the container's exist, before the pivot. A hook that
- * still is a prestart hook was written for a runtime that called it at start, and may ask for that status.
+ * prestart and createRuntime: in the host's namespaces, when the container's exist, before the pivot. Both see the
+ * status that runc gives them; crun's prestart hooks see "created".
  */
 static int do_runtime_hooks(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
-	_cleanup_free_ char *state = NULL, *started = NULL;
+	_cleanup_free_ char *state = NULL;
 	struct hook_env env;
 	int r;
 
@@ -87,12 +87,10 @@ static int do_runtime_hooks(void *ctx, struct error *err)
 	if (r < 0)
 		return r;
 	r = hook_state_json(c->record, "creating", c->launch.ref.pid, &state, err);
-	if (r == 0)
-		r = hook_state_json(c->record, "created", c->launch.ref.pid, &started, err);
 	if (r < 0)
 		return r;
 
-	env = (struct hook_env){ .kind = "prestart", .state_json = started, .cwd = c->bundle, .default_env = environ,
+	env = (struct hook_env){ .kind = "prestart", .state_json = state, .cwd = c->bundle, .default_env = environ,
 				 .stdout_file = spec_annotation(c->spec, "run.oci.hooks.stdout"),
 				 .stderr_file = spec_annotation(c->spec, "run.oci.hooks.stderr") };
 	c->hooks_ran = true;
@@ -100,7 +98,6 @@ static int do_runtime_hooks(void *ctx, struct error *err)
 	if (r < 0)
 		return r;
 	env.kind = "createRuntime";
-	env.state_json = state;
 	r = hooks_run(c->spec->hooks->create_runtime.items, c->spec->hooks->create_runtime.count, &env, err);
 	if (r < 0)
 		return r;

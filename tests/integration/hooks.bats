@@ -68,9 +68,9 @@ all_hooks() {
 	call delete "$ID"
 	works
 	cp "$ROOTFS/rec/startContainer.state" "$T/rec/"
-	# a deprecated kind: the specification's lifecycle has it after the creation
-	local prestart=created
-	[ "$KIND" != runc ] || prestart=creating
+	# as runc; crun tells this deprecated kind of a container that is created
+	local prestart=creating
+	[ "$KIND" != crun ] || prestart=created
 	while read -r stage status; do
 		echo "--- $stage: $(cat "$T/rec/$stage.state")"
 		jq -e --arg id "$ID" --arg b "$BUNDLE" --arg s "$status" '.id == $id and .bundle == $b

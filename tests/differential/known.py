@@ -73,8 +73,17 @@ ROWS = [
     (r"mount /dev/.*", in_userns, "a device that is bound keeps the flags of the host's /dev, as with runc"),
     (r"paths: .*", lambda values, config: any("tmpcopyup" in m.get("options", []) for m in config["mounts"]),
      "the mode that is asked for a tmpfs is not lost to that of the folder copied into it"),
+    (r"status: Umask|left: .*", lambda values, config: "umask" in config["process"]["user"],
+     "a command that is executed has the umask of the configuration, as in newer runc"),
+    (r"paths: .*", lambda values, config: sum(m.get("type") == "tmpfs" for m in config["mounts"]) > 3,
+     "a tmpfs without a mode gets that of what it covers, be it another tmpfs"),
+    (r"mount /.*", lambda values, config: in_userns(values, config) and "devices" in config["linux"],
+     "in a user namespace a device that the host has not comes from a tmpfs made for it, of mode 0700"),
+    (r"(created: state|stopped: state)", lambda values, config: values["crun"].split()[1:2] == ["/"], "crun gives / as the bundle after some calls"),
+    (r"created: devices.list .*", lambda values, config: "devices" in config["linux"],
+     "the default devices can be used even if the configuration lists them, as with crun"),
     (r"use: .*", lambda values, config: "devices" in config["linux"], "the default devices can be used even if the configuration lists them, as with crun"),
-    (r"run: exit code|init: exit", lambda values, config: values["agentrun"] in ("255", "code 255") and "/bin/broken" in config["process"]["args"],
+    (r"run: exit code|init: exit", lambda values, config: values["agentrun"] in ("255", "code 255") and config["process"]["args"][0] in ("/bin/broken", "/bin/bad"),
      "a program that cannot be executed after the start gives 255, as in runc since 1.2"),
 ]
 

@@ -261,7 +261,7 @@ static int read_limits(const struct cgroup *cg, struct policy_facts *f, struct e
 #define MEMFD_NOEXEC "vm.memfd_noexec"
 
 /* Why the setting cannot be made here, or NULL. */
-static const char *setting_obstacle(const struct guard_host *host, const char *name)
+static int setting_obstacle(const struct guard_host *host, const char *name, const char **ret, struct error *err)
 {
 	char path[POLICY_SETTING_NAME_MAX + 8];
 	size_t i;
@@ -270,16 +270,20 @@ static const char *setting_obstacle(const struct guard_host *host, const char *n
 	for (i = 0; path[i]; i++)
 		if (path[i] == '.')
 			path[i] = '/';
-	if (faccessat(host->proc_fd, path, F_OK, 0) < 0)
-		return "no such setting in this kernel";
-	/* Group ids are those of the user namespace, which may not even have two. */
-	if (str_eq(name, "net.ipv4.ping_group_range") && !host->host_root)
-		return "the kernel's own value, which is nobody";
-	if (!str_eq(name, MEMFD_NOEXEC))
-		return NULL;
-	return !kernel_is(6, 6)	 ? "not before Linux 6.6" :
-	       !host->host_root ? "only the host's root can set it" :
-				   NULL;
+	*ret = NULL;
+	if (faccessat(host->proc_fd, path, F_OK, 0) < 0) {
+		if (errno != ENOENT)
+			return error_set(err, -errno, "look for the kernel setting %s", name);
+		*ret = "no such setting in this kernel";
+	} else if (str_eq(name, "net.ipv4.ping_group_range") && !host->host_root) {
+		/* Group ids are those of the user namespace, which may not even have two. */
+		*ret = "the kernel's own value, which is nobody";
+	} else if (str_eq(name, MEMFD_NOEXEC)) {
+		*ret = !kernel_is(6, 6)	 ? "not before Linux 6.6" :
+		       !host->host_root ? "only the host's root can set it" :
+					   NULL;
+	}
+	return 0;
 }
 
 static int read_settings(const struct guard *g, const struct guard_host *host, struct arena *arena, struct policy_facts *f,
@@ -289,14 +293,15 @@ static int read_settings(const struct guard *g, const struct guard_host *host, s
 	const char **why = arena_calloc(arena, set->count + 1, sizeof(*why));
 	char name[POLICY_SETTING_NAME_MAX];
 	size_t i;
+	int r = 0;
 
 	if (!why)
 		return error_oom(err);
-	for (i = 0; i < set->count; i++)
+	for (i = 0; i < set->count && r == 0; i++)
 		if (policy_setting_name(set->items[i], name))
-			why[i] = setting_obstacle(host, name);
+			r = setting_obstacle(host, name, &why[i], err);
 	f->settings = why;
-	return 0;
+	return r;
 }
 
 /* For a container that is made; an exec follows what was decided then. */

@@ -133,9 +133,9 @@ static int open_cgroup(const struct container_handle *h, struct error *err)
 	return error_text(err, -ENOENT, "the container is in no cgroup v2 hierarchy");
 }
 
-static int put_in_force(const struct container_handle *h, struct guard *guard, struct error *err)
+static int put_in_force(const struct container_handle *h, struct guard *guard, int cgroup, struct error *err)
 {
-	_cleanup_close_ int cgroup = -EBADF, net = -EBADF;
+	_cleanup_close_ int net = -EBADF;
 	struct egress_rule *ranges = NULL;
 	size_t n = 0, cut = 0;
 	int r;
@@ -144,8 +144,6 @@ static int put_in_force(const struct container_handle *h, struct guard *guard, s
 	if (r == 0)
 		r = to_ranges(&guard->verdict.grant, &guard->arena, &ranges, &n, err);
 	if (r == 0)
-		r = cgroup = open_cgroup(h, err);
-	if (r >= 0)
 		r = egress_update(cgroup, ranges, n, err);
 	if (r == 0)
 		r = procfs_open_ns(h->proc_fd, h->init.pid, "net", &net, err);
@@ -160,9 +158,9 @@ int narrow_egress(const struct container_handle *h, struct guard *guard, const c
 {
 	_cleanup_(config_freep) struct monitor_config *config = NULL;
 	const struct state_record *rec = h->view.record;
-	_cleanup_close_ int lock = -EBADF;
+	_cleanup_close_ int lock = -EBADF, cgroup = -EBADF;
+	struct egress_status status;
 	struct policy_rule *now;
-	size_t n_now;
 	int r;
 
 	if (!rec->egress || rec->supervisor_pid == 0)
@@ -178,13 +176,21 @@ int narrow_egress(const struct container_handle *h, struct guard *guard, const c
 		r = read_rules(config, &guard->arena, &now, err);
 	if (r < 0)
 		return r;
-	n_now = config->egress.rules.count;
-	r = policy_narrow_egress(&guard->profile, now, n_now, text, &guard->verdict, err);
-	/* One that never had a rule has the shared set, which has none to change. */
-	if (r < 0 || n_now == 0)
+	r = policy_narrow_egress(&guard->profile, now, config->egress.rules.count, text, &guard->verdict, err);
+	if (r < 0)
+		return r;
+	cgroup = open_cgroup(h, err);
+	if (cgroup < 0)
+		return cgroup;
+	r = egress_status(cgroup, &status, err);
+	/*
+	 * One that never had a rule has the shared set, which has none to change. That there are none left is written
+	 * down also where an earlier call was cut off before it put that in force.
+	 */
+	if (r < 0 || (!status.private && config->egress.rules.count == 0))
 		return r;
 	r = write_rules(h->dir_fd, config, &guard->verdict.grant, err);
 	if (r == 0)
-		r = put_in_force(h, guard, err);
+		r = put_in_force(h, guard, cgroup, err);
 	return r < 0 ? error_prefix(err, "narrow egress (repeat the update, or stop the container)") : 0;
 }

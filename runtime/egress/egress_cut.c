@@ -42,14 +42,11 @@ static int maps_open(int cgroup_fd, struct cut *c, struct error *err)
 {
 	_cleanup_close_ int prog = -EBADF;
 	struct egress_status status;
-	size_t n;
 	int r;
 
-	r = egress_set_find(cgroup_fd, EGRESS_PRIVATE_PREFIX, &n, &prog, err);
+	r = egress_private_find(cgroup_fd, &prog, err);
 	if (r < 0)
 		return r;
-	if (prog < 0)
-		return error_text(err, -ENOENT, "the cgroup has no egress rules of its own");
 	r = egress_map_of(prog, "nets", &c->nets, err);
 	if (r == 0)
 		r = egress_map_of(prog, "net_ports", &c->net_ports, err);

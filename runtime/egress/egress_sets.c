@@ -154,6 +154,16 @@ int egress_set_find(int cgroup_fd, const char *prefix, size_t *ret_count, int *r
 	return 0;
 }
 
+int egress_private_find(int cgroup_fd, int *ret_prog, struct error *err)
+{
+	size_t n;
+	int r = egress_set_find(cgroup_fd, EGRESS_PRIVATE_PREFIX, &n, ret_prog, err);
+
+	if (r == 0 && *ret_prog < 0)
+		return error_text(err, -ENOENT, "the cgroup has no egress rules of its own");
+	return r;
+}
+
 int egress_map_of(int prog, const char *name, int *ret, struct error *err)
 {
 	char have[BPF_OBJ_NAME_LEN];

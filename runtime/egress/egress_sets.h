@@ -32,6 +32,8 @@ int egress_set_detach(int cgroup_fd, const char *prefix, struct error *err);
  * returned, too (-EBADF when there is none).
  */
 int egress_set_find(int cgroup_fd, const char *prefix, size_t *ret_count, int *ret_prog, struct error *err);
+/* A program of the private set; -ENOENT without one. */
+int egress_private_find(int cgroup_fd, int *ret_prog, struct error *err);
 /* A map that the program uses, by its name. -ENOENT. */
 int egress_map_of(int prog, const char *name, int *ret, struct error *err);
 

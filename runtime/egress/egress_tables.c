@@ -57,14 +57,11 @@ static void maps_close(struct maps *m)
 static int maps_open(int cgroup_fd, struct maps *ret, struct error *err)
 {
 	_cleanup_close_ int prog = -EBADF;
-	size_t n;
 	int r;
 
-	r = egress_set_find(cgroup_fd, EGRESS_PRIVATE_PREFIX, &n, &prog, err);
+	r = egress_private_find(cgroup_fd, &prog, err);
 	if (r < 0)
 		return r;
-	if (prog < 0)
-		return error_text(err, -ENOENT, "the cgroup has no egress rules of its own");
 	/* the first program, of packets out, uses all of them */
 	r = egress_map_of(prog, "nets", &ret->nets, err);
 	if (r == 0)

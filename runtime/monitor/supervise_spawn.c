@@ -65,7 +65,9 @@ static void become(const struct program *p)
 			_exit(125);
 	if (dup2(link_fd, 3) < 0)
 		_exit(125);
-	(void)fd_cloexec_from(4);
+	/* An engine's pipe that stays open here is one that never ends there. */
+	if (fd_cloexec_from(4) < 0)
+		_exit(125);
 	(void)syscall(SYS_execveat, exe, "", argv, p->envp, AT_EMPTY_PATH);
 	_exit(126);
 }

@@ -30,7 +30,8 @@ static void become_tty(int exe, int outer, int inner, int sock, bool keep_user)
 	for (i = 0; i < 3; i++)
 		if (exe < 0 || high[i] < 0 || dup2(high[i], 3 + i) < 0)
 			_exit(125);
-	(void)fd_cloexec_from(6);
+	if (fd_cloexec_from(6) < 0)
+		_exit(125);
 	(void)syscall(SYS_execveat, exe, "", argv, envp, AT_EMPTY_PATH);
 	_exit(126);
 }

@@ -117,6 +117,22 @@ $ALLOWED"
 	fails 1 'egress: good.test:7001 is refused'
 }
 
+@test "an update that was cut off before its rules were in force is finished by the next one" {
+	cp "$(dirname "$AGENTRUN")/tests/integration/helpers/net-client" "$ROOTFS/bin/net-client"
+	args sleep 300
+	call run --detach --bundle "$BUNDLE" "$ID"
+	works
+	# what one leaves that was killed as soon as it had written down that there are no rules
+	jq -c '.egressRules = []' "$ROOT/$ID/monitor.json" >"$T/monitor.json"
+	cat "$T/monitor.json" >"$ROOT/$ID/monitor.json"
+	call exec "$ID" net-client get "$ALLOWED" 7000
+	works
+	call update --egress-allow '' "$ID"
+	works
+	call exec "$ID" net-client get "$ALLOWED" 7000
+	exits 1 'connect: Operation not permitted'
+}
+
 @test "an update that is no list of rules, or for a container without egress control" {
 	args sleep 300
 	call run --detach --bundle "$BUNDLE" "$ID"

@@ -261,7 +261,7 @@ static int verify_one(int dir, const struct state_limit *l, const char *path, bo
 	_cleanup_free_ char *list = NULL;
 	enum kind kind = kind_of(l->file);
 	char buf[VALUE_MAX];
-	bool ok;
+	bool ok = false;
 	int r;
 
 	if (kind == KIND_PROGRAM)

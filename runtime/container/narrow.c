@@ -160,7 +160,7 @@ int narrow_egress(const struct container_handle *h, struct guard *guard, const c
 	const struct state_record *rec = h->view.record;
 	_cleanup_close_ int lock = -EBADF, cgroup = -EBADF;
 	struct egress_status status;
-	struct policy_rule *now;
+	struct policy_rule *now = NULL;
 	int r;
 
 	if (!rec->egress || rec->supervisor_pid == 0)

@@ -65,7 +65,7 @@ int pidfd_is_watched(int proc_fd, pid_t pid, pid_t *ret_parent, bool *ret, struc
 	struct error ignored;
 	const struct dirent *e;
 	char path[32];
-	pid_t parent;
+	pid_t parent = 0;
 	int fd, r, i;
 
 	r = parent_of(proc_fd, pid, &parent, err);

@@ -291,7 +291,7 @@ static int by_path(const void *a, const void *b)
 static int walk_at(const struct snap_view *v, const char *path, bool deep, struct snap_changes *ret, struct error *err)
 {
 	struct walk w = { .v = v, .out = ret, .deep = deep, .err = err };
-	bool there, hidden = false;
+	bool there = false, hidden = false;
 	struct stat st;
 	int r;
 

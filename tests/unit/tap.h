@@ -1,5 +1,6 @@
 /*
- * The smallest TAP producer that tells where a test failed. One program = one file.
+ * The smallest TAP producer that tells where a test failed. One program = one file. What failed is told on standard
+ * error, which prove lets through: it keeps the comments of a passing stream to itself.
  */
 #pragma once
 
@@ -23,7 +24,11 @@ __attribute__((format(printf, 4, 5))) static inline bool tap_result(bool good, c
 	putchar('\n');
 	if (!good) {
 		tap_failed++;
-		printf("# failed at %s:%d\n", file, line);
+		fprintf(stderr, "# test %d failed at %s:%d: ", tap_count, file, line);
+		va_start(ap, fmt);
+		vfprintf(stderr, fmt, ap);
+		va_end(ap);
+		fputc('\n', stderr);
 	}
 	fflush(stdout);
 	return good;
@@ -35,7 +40,7 @@ static inline bool tap_is_int(long long got, long long want, const char *name, c
 	bool good = tap_result(got == want, file, line, "%s", name);
 
 	if (!good)
-		printf("#   got %lld, want %lld\n", got, want);
+		fprintf(stderr, "#   got %lld, want %lld\n", got, want);
 	return good;
 }
 
@@ -46,7 +51,7 @@ static inline bool tap_is_str(const char *got, const char *want, const char *nam
 
 	tap_result(good, file, line, "%s", name);
 	if (!good)
-		printf("#   got  \"%s\"\n#   want \"%s\"\n", got ? got : "(null)", want ? want : "(null)");
+		fprintf(stderr, "#   got  \"%s\"\n#   want \"%s\"\n", got ? got : "(null)", want ? want : "(null)");
 	return good;
 }
 

@@ -292,7 +292,7 @@ int create_filter(void *ctx, struct error *err)
 	bool reports = c->guard.verdict.grant.call_reports && create_is_supervised(c);
 	int r;
 
-	r = process_filters_open(c->spec, &c->guard.profile, c->rootless, reports, &c->filters, err);
+	r = process_filters_open(c->spec, &c->guard.profile, &c->plan->process.creds, c->rootless, reports, &c->filters, err);
 	if (r < 0)
 		return r;
 	if (!reports && create_is_supervised(c))

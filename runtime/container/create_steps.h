@@ -36,11 +36,11 @@ int create_rdt_attach(struct create *c, struct error *err);
 int process_oom_score_adj(int proc_fd, pid_t pid, int64_t value, bool rootless, struct error *err);
 /*
  * The configuration's filter and the policy's, compiled through the cache of
- * /run/agentrun/filters where there is one, in the order in which they can be loaded. reports: a
- * monitor is there to be told of denied calls.
+ * /run/agentrun/filters where there is one, in the order in which they can be loaded. creds: whose
+ * they are. reports: a monitor is there to be told of denied calls.
  */
-int process_filters_open(const struct spec *spec, const struct policy_profile *policy, bool rootless, bool reports,
-			 struct process_filters *ret, struct error *err);
+int process_filters_open(const struct spec *spec, const struct policy_profile *policy, const struct creds *creds, bool rootless,
+			 bool reports, struct process_filters *ret, struct error *err);
 /* Over which a process hands the listener of its filter to the monitor. */
 int reports_pair(int *ret_process, int *ret_monitor, struct error *err);
 void process_filters_done(struct process_filters *f);

@@ -139,8 +139,8 @@ static int exec_load(struct exec *e, struct error *err)
 	r = check_terminal(e, err);
 	if (r < 0)
 		return r;
-	r = process_filters_open(e->spec, &e->guard.profile, e->h.view.record->rootless, e->h.view.record->reports,
-				 &e->filters, err);
+	r = process_filters_open(e->spec, &e->guard.profile, &e->plan.creds, e->h.view.record->rootless,
+				 e->h.view.record->reports, &e->filters, err);
 	if (r < 0)
 		return r;
 	if (e->h.view.record->reports && !e->filters.reports)

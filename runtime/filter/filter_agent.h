@@ -78,6 +78,13 @@ int filter_agent_yield(const char *profile, int cache_dir_fd, struct filter *spe
 int filter_agent_text(const char *profile, char **ret, size_t *ret_len, struct error *err);
 
 /*
+ * For a process that may come to own the files of its cgroup: takes cgroup namespaces out of what the program of a
+ * profile allows (EPERM; clone3 is ENOSYS then). shipped: whose rules are known, so that a program that
+ * allows none stays as it is. -E2BIG when it has no room. See filter_agent_cgroup.c.
+ */
+int filter_agent_keep_cgroup(struct filter *f, bool shipped, struct error *err);
+
+/*
  * Whether a filter of this process and of its children can have a listener: 0, -ENOSYS (Linux before
  * 5.0) or -EBUSY (agentrun itself runs under a filter with one, and a process can have only one).
  */

@@ -236,6 +236,47 @@ static void numbers(void)
 	   "the names are listed: %s", err.text);
 }
 
+/* The program in front keeps an owner in his cgroup and changes nothing else. */
+static void kept_in_cgroup(void)
+{
+	static const struct { const char *call; uint64_t flags; uint32_t before, after; } calls[] = {
+		{ "unshare", 0x02000000, ALLOW, E(EPERM) },
+		{ "unshare", 0x10000000, ALLOW, ALLOW },
+		{ "unshare", 0x12000080, E(EPERM), E(EPERM) },
+		{ "clone", 0x7e020011, ALLOW, E(EPERM) },
+		{ "clone", 0x7c020011, ALLOW, ALLOW },
+		{ "clone", HIGH | 17, ALLOW, ALLOW },
+		{ "clone3", 0, E(ENOSYS), E(ENOSYS) },
+		{ "setns", 0x02000000, ALLOW, ALLOW },
+		{ "bpf", 0x02000000, E(EPERM), E(EPERM) },
+	};
+	static const char open_profile[] = "{\"defaultAction\": \"SCMP_ACT_ALLOW\"}";
+	struct seccomp_data d = { .arch = AUDIT_ARCH_I386, .nr = 310 };
+	struct filter f = FILTER_NULL, plain = FILTER_NULL;
+	struct error err = ERROR_NULL;
+	size_t i, count;
+
+	(void)filter_agent_builtin("agent-nested", &plain, &err);
+	(void)filter_agent_builtin("agent-nested", &f, &err);
+	is_int(filter_agent_keep_cgroup(&f, true, &err), 0, "agent-nested is changed");
+	for (i = 0; i < ELEMENTSOF(calls); i++)
+		ok(ask(&plain, calls[i].call, calls[i].flags, 0, 0, 0) == calls[i].before &&
+			   ask(&f, calls[i].call, calls[i].flags, 0, 0, 0) == calls[i].after,
+		   "%s(%#llx)", calls[i].call, (unsigned long long)calls[i].flags);
+	is_int(filter_verdict(&f, &d), SECCOMP_RET_KILL_PROCESS, "i386 is killed as before");
+	filter_done(&f);
+	filter_done(&plain);
+	(void)filter_agent_builtin("agent-default", &f, &err);
+	count = f.count;
+	ok(filter_agent_keep_cgroup(&f, true, &err) == 0 && f.count == count, "agent-default stays as it is");
+	ok(filter_agent_keep_cgroup(&f, false, &err) == 0 && f.count > count, "a file's, whose rules nobody knows, does not");
+	filter_done(&f);
+	(void)filter_agent_compile("t", open_profile, strlen(open_profile), FILTER_AGENT_NATIVE, &f, &err);
+	(void)filter_agent_keep_cgroup(&f, false, &err);
+	is_int(ask(&f, "clone3", 0, 0, 0, 0), E(ENOSYS), "clone3 hides its flags: who had it takes clone");
+	filter_done(&f);
+}
+
 int main(void)
 {
 	TAP_BEGIN();
@@ -244,5 +285,6 @@ int main(void)
 	classes("agent-build", 5);
 	arguments();
 	numbers();
+	kept_in_cgroup();
 	return TAP_END();
 }

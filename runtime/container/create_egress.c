@@ -75,6 +75,7 @@ int create_egress(struct create *c, struct error *err)
 int create_egress_rule(const struct policy_rule *from, struct arena *arena, struct monitor_rule *to)
 {
 	_cleanup_buf_ struct buf ports = BUF_NULL;
+	char text[POLICY_PORTS_TEXT];
 	size_t i;
 
 	*to = (struct monitor_rule){ .host = from->host, .cidr = from->cidr, .protocol = (uint32_t)from->protocol,
@@ -84,7 +85,7 @@ int create_egress_rule(const struct policy_rule *from, struct arena *arena, stru
 					       from->verify == POLICY_VERIFY_ADDRESS ? (char *)"address" :
 										       NULL };
 	for (i = 0; i < from->n_ports; i++)
-		buf_addf(&ports, "%s%u", i ? " " : "", from->ports[i]);
+		buf_addf(&ports, "%s%s", i ? " " : "", policy_ports_text(&from->ports[i], text));
 	if (from->n_ports > 0)
 		to->ports = arena_strdup(arena, ports.data);
 	return from->n_ports > 0 && !to->ports ? -ENOMEM : 0;

@@ -15,7 +15,6 @@
 #include "os/procfs.h"
 #include "util/fd.h"
 #include "util/log.h"
-#include "util/parse.h"
 #include "util/str.h"
 
 #define LOCK_TIMEOUT_MS 10000
@@ -25,19 +24,17 @@ static void config_freep(struct monitor_config **c)
 	*c = monitor_config_free(*c);
 }
 
-/* "443 8443", as create_egress_rule() wrote it. */
+/* "443 8000-8100", as create_egress_rule() wrote it. */
 static int read_ports(const char *text, struct arena *arena, struct policy_rule *r)
 {
 	char *copy = arena_strdup(arena, text), *word, *save = NULL;
-	uint32_t port;
 
 	r->ports = copy ? arena_calloc(arena, strlen(copy) / 2 + 1, sizeof(*r->ports)) : NULL;
 	if (!r->ports)
 		return -ENOMEM;
 	for (word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-		if (parse_u32(word, &port) < 0 || port == 0 || port > UINT16_MAX)
+		if (policy_ports_read(word, &r->ports[r->n_ports++]) < 0)
 			return -EINVAL;
-		r->ports[r->n_ports++] = (uint16_t)port;
 	}
 	return 0;
 }
@@ -108,7 +105,7 @@ static int to_ranges(const struct policy_grant *grant, struct arena *arena, stru
 		if (!ports)
 			return error_oom(err);
 		for (k = 0; k < r->n_ports; k++)
-			ports[k] = (struct egress_range){ .first = r->ports[k], .last = r->ports[k] };
+			ports[k] = (struct egress_range){ .first = r->ports[k].first, .last = r->ports[k].last };
 		list[n] = (struct egress_rule){ .bits = (uint8_t)(r->prefix + more), .scope = (uint8_t)(r->scope + more),
 						.protocol = (uint8_t)r->protocol, .metadata = r->metadata,
 						.ranges = ports, .n_ranges = r->n_ports };

@@ -42,7 +42,7 @@ static bool same_text(const char *a, const char *b)
 static bool is_allowed(struct suggestions *s, const struct suggestion *e)
 {
 	struct policy_rule rule;
-	uint16_t port = e->ports[0];
+	struct policy_ports port = { .first = e->ports[0], .last = e->ports[0] };
 
 	if (!s->now || e->by_address || policy_rule_read(e->host ? e->host : e->cidr, &s->arena, &rule) < 0)
 		return false;

@@ -50,6 +50,10 @@ enum policy_verify {
 };
 enum policy_propagation { POLICY_PROPAGATION_SLAVE = 1u << 0, POLICY_PROPAGATION_SHARED = 1u << 1 };
 
+struct policy_ports {
+	uint16_t first, last;
+};
+
 /* One thing that may leave the container. */
 struct policy_rule {
 	struct policy_origin from;
@@ -63,7 +67,7 @@ struct policy_rule {
 	 * file is its own; a request of one address inside 0.0.0.0/0 has 0.
 	 */
 	uint8_t scope;
-	uint16_t *ports; /* none = every port */
+	struct policy_ports *ports; /* none = every port */
 	size_t n_ports;
 	uint64_t protocol; /* 0 = any, IPPROTO_TCP, IPPROTO_UDP */
 	bool metadata;
@@ -320,6 +324,10 @@ int policy_narrow_egress(const struct policy_profile *profile, const struct poli
 			 const char *text, struct policy_verdict *ret, struct error *err);
 /* Whether the profile's own rules open all that q does. */
 bool policy_profile_opens(const struct policy_profile *profile, const struct policy_rule *q);
+/* "443" or "8000-8100", in the form of a rule and back. Reading: 0 or -EINVAL. Writing: buf. */
+#define POLICY_PORTS_TEXT sizeof("65535-65535")
+int policy_ports_read(const char *text, struct policy_ports *ret);
+const char *policy_ports_text(const struct policy_ports *p, char buf[POLICY_PORTS_TEXT]);
 /* A host or a cidr, without ports: what a rule of one of them has before anything else is set. 0, -EINVAL, -ENOMEM. */
 int policy_rule_read(const char *text, struct arena *arena, struct policy_rule *ret);
 

@@ -1,6 +1,6 @@
 /*
- * Owns the form of egress rules: reading them, comparing them, and the short form that
- * annotations use. What a rule opens on the wire is decided elsewhere.
+ * Owns the form of egress rules: reading them, and the short form that annotations use. Which rule covers
+ * which is policy_cover.c's; what a rule opens on the wire is decided elsewhere.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -63,15 +63,6 @@ static const char *host_check(char *s)
 	return NULL;
 }
 
-static bool bits_equal(const uint8_t *a, const uint8_t *b, unsigned bits)
-{
-	uint8_t mask = (uint8_t)(0xff00 >> (bits % 8));
-
-	if (memcmp(a, b, bits / 8) != 0)
-		return false;
-	return bits % 8 == 0 || (a[bits / 8] & mask) == (b[bits / 8] & mask);
-}
-
 /* NULL, or what is wrong. */
 static const char *cidr_parse(const char *text, struct policy_rule *r)
 {
@@ -128,26 +119,61 @@ static JSON_HANDLER(get_cidr)
 	return why ? json_error(ctx, value, err, -EINVAL, "\"%.100s\" %s", rule->cidr, why) : 0;
 }
 
+int policy_ports_read(const char *text, struct policy_ports *ret)
+{
+	char first[sizeof("65535")];
+	const char *dash = strchr(text, '-');
+	size_t len = dash ? (size_t)(dash - text) : strlen(text);
+	uint32_t a, b;
+
+	if (len >= sizeof(first))
+		return -EINVAL;
+	memcpy(first, text, len);
+	first[len] = '\0';
+	if (parse_u32(first, &a) < 0 || parse_u32(dash ? dash + 1 : first, &b) < 0 || a < 1 || a > b || b > UINT16_MAX)
+		return -EINVAL;
+	*ret = (struct policy_ports){ .first = (uint16_t)a, .last = (uint16_t)b };
+	return 0;
+}
+
+const char *policy_ports_text(const struct policy_ports *p, char buf[POLICY_PORTS_TEXT])
+{
+	if (p->first == p->last)
+		(void)snprintf(buf, POLICY_PORTS_TEXT, "%u", p->first);
+	else
+		(void)snprintf(buf, POLICY_PORTS_TEXT, "%u-%u", p->first, p->last);
+	return buf;
+}
+
+static int get_range(const struct json *j, struct policy_ports *ret)
+{
+	uint64_t port;
+
+	if (j->type == JSON_STRING)
+		return strchr(j->text, '-') ? policy_ports_read(j->text, ret) : -EINVAL;
+	if (j->type != JSON_NUMBER || json_to_u64(j, &port) < 0 || port < 1 || port > UINT16_MAX)
+		return -EINVAL;
+	*ret = (struct policy_ports){ .first = (uint16_t)port, .last = (uint16_t)port };
+	return 0;
+}
+
 static JSON_HANDLER(get_ports)
 {
 	struct policy_rule *rule =
 		(struct policy_rule *)((char *)target - offsetof(struct policy_rule, ports));
 	const struct json *j;
-	uint64_t port;
 
 	if (value->type != JSON_ARRAY || value->kids.count == 0 || value->kids.count > PORTS_MAX)
 		return json_error(ctx, value, err, -EINVAL,
-				  "must be an array of 1 to %d port numbers; leave it out for all",
+				  "must be an array of 1 to %d ports or ranges of ports; leave it out for all",
 				  PORTS_MAX);
 	rule->ports = arena_calloc(ctx->arena, value->kids.count, sizeof(*rule->ports));
 	if (!rule->ports)
 		return error_oom(err);
-	for (j = value->kids.first; j; j = j->next) {
-		if (j->type != JSON_NUMBER || json_to_u64(j, &port) < 0 || port < 1 || port > 65535)
+	for (j = value->kids.first; j; j = j->next)
+		if (get_range(j, &rule->ports[rule->n_ports++]) < 0)
 			return json_error(ctx, j, err, -EINVAL,
-					  "must be a port number from 1 to 65535");
-		rule->ports[rule->n_ports++] = (uint16_t)port;
-	}
+					  "must be a port number from 1 to 65535, or a range as \"8000-8100\"");
 	return 0;
 }
 
@@ -222,11 +248,10 @@ JSON_HANDLER(policy_get_rules)
 	return policy_value_begin(ctx, value, v, err);
 }
 
-/* Cuts ":PORT" off; in "[X]:PORT" the brackets, too. False: the port is none. */
+/* Cuts ":PORT" or ":FIRST-LAST" off; in "[X]:PORT" the brackets, too. False: the port is none. */
 static bool take_port(char **text, struct arena *arena, struct policy_rule *r)
 {
 	char *end = *text + strlen(*text), *colon = NULL;
-	uint32_t port;
 
 	if (**text == '[') {
 		end = strchr(*text, ']');
@@ -241,12 +266,9 @@ static bool take_port(char **text, struct arena *arena, struct policy_rule *r)
 	if (!colon)
 		return true;
 	*colon = '\0';
-	if (parse_u32(colon + 1, &port) < 0 || port < 1 || port > 65535)
-		return false;
 	r->ports = arena_alloc(arena, sizeof(*r->ports));
-	if (!r->ports)
+	if (!r->ports || policy_ports_read(colon + 1, r->ports) < 0)
 		return false;
-	r->ports[0] = (uint16_t)port;
 	r->n_ports = 1;
 	return true;
 }
@@ -260,7 +282,7 @@ int policy_rule_from_text(const char *text, struct arena *arena, struct policy_r
 
 	if (!s)
 		return -ENOMEM;
-	*ret_why = "is neither HOST[:PORT][/tcp|/udp] nor CIDR[:PORT] nor [CIDR]:PORT";
+	*ret_why = "is neither HOST[:PORT][/tcp|/udp] nor CIDR[:PORT] nor [CIDR]:PORT, PORT a number or FIRST-LAST";
 	protocol = strrchr(s, '/');
 	if (protocol && enum_from_name(&protocol_table, protocol + 1, &r.protocol) == 0)
 		*protocol = '\0';
@@ -277,88 +299,4 @@ int policy_rule_from_text(const char *text, struct arena *arena, struct policy_r
 		return -EINVAL;
 	*ret = r;
 	return 0;
-}
-
-static bool host_covers(const char *p, const char *q)
-{
-	size_t lp, lq = strlen(q);
-
-	if (str_eq(p, q))
-		return true;
-	if (p[0] != '*')
-		return false;
-	/* ".example.org" at the end, with something in front: not "evil-example.org". */
-	lp = strlen(++p);
-	return lq > lp && str_eq(q + lq - lp, p);
-}
-
-static bool rule_covers(const struct policy_rule *p, const struct policy_rule *q, uint16_t port)
-{
-	size_t i;
-
-	if (p->protocol && p->protocol != q->protocol)
-		return false;
-	if (q->metadata && !p->metadata)
-		return false;
-	if (!p->host != !q->host)
-		return false;
-	if (p->host ? !host_covers(p->host, q->host)
-		    : p->family != q->family || p->prefix > q->prefix ||
-			      !bits_equal(p->address, q->address, p->prefix))
-		return false;
-	for (i = 0; i < p->n_ports; i++)
-		if (p->ports[i] == port)
-			return true;
-	return p->n_ports == 0;
-}
-
-bool policy_rules_cover(const struct policy_rule *rules, size_t n, const struct policy_rule *q)
-{
-	size_t i, k;
-
-	/* Port 0: every port, which only a rule without ports covers. */
-	for (k = 0; k < (q->n_ports ? q->n_ports : 1); k++) {
-		for (i = 0; i < n; i++)
-			if (rule_covers(&rules[i], q, q->n_ports ? q->ports[k] : 0))
-				break;
-		if (i == n)
-			return false;
-	}
-	return true;
-}
-
-uint8_t policy_rules_scope(const struct policy_rule *rules, size_t n, const struct policy_rule *q)
-{
-	uint8_t scope = UINT8_MAX, longest;
-	size_t i, k;
-
-	if (q->host)
-		return 0;
-	for (k = 0; k < (q->n_ports ? q->n_ports : 1); k++) {
-		longest = 0;
-		for (i = 0; i < n; i++)
-			if (rule_covers(&rules[i], q, q->n_ports ? q->ports[k] : 0))
-				longest = MAX(longest, rules[i].scope);
-		scope = MIN(scope, longest);
-	}
-	return scope;
-}
-
-uint64_t policy_rules_verify(const struct policy_rule *rules, size_t n, const struct policy_rule *q)
-{
-	uint64_t verify = POLICY_VERIFY_ADDRESS;
-	size_t i, k;
-
-	if (!q->host)
-		return POLICY_VERIFY_AUTO;
-	for (i = 0; i < n; i++)
-		for (k = 0; k < (q->n_ports ? q->n_ports : 1); k++) {
-			if (!rule_covers(&rules[i], q, q->n_ports ? q->ports[k] : 0))
-				continue;
-			if (rules[i].verify == POLICY_VERIFY_SNI || verify == POLICY_VERIFY_SNI)
-				verify = POLICY_VERIFY_SNI;
-			else if (rules[i].verify == POLICY_VERIFY_AUTO)
-				verify = POLICY_VERIFY_AUTO;
-		}
-	return verify;
 }

@@ -84,6 +84,16 @@ static void put_list(struct json_writer *w, const struct json_field *f,
 	json_array_end(w);
 }
 
+static void put_ports(struct json_writer *w, const struct policy_ports *p)
+{
+	char text[POLICY_PORTS_TEXT];
+
+	if (p->first == p->last)
+		json_u64(w, NULL, p->first);
+	else
+		json_string(w, NULL, policy_ports_text(p, text));
+}
+
 static void put_rules(struct json_writer *w, const struct json_field *f,
 		      const struct policy_value *v)
 {
@@ -98,7 +108,7 @@ static void put_rules(struct json_writer *w, const struct json_field *f,
 		if (r->n_ports) {
 			json_array_begin(w, "ports");
 			for (k = 0; k < r->n_ports; k++)
-				json_u64(w, NULL, r->ports[k]);
+				put_ports(w, &r->ports[k]);
 			json_array_end(w);
 		}
 		if (r->protocol)

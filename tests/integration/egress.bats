@@ -325,6 +325,22 @@ outside"
 $REFUSED"
 }
 
+@test "a range of ports opens each of its ports, by address, by name and in an annotation" {
+	allow "{\"cidr\": \"$OTHER/32\", \"ports\": [\"8000-8080\"]}" '{"host": "good.test", "ports": ["8080-8081", 22]}'
+	inside "net-client get $OTHER 8080; net-client name good.test 8080; net-client get $OTHER 80; net-client name good.test 80"
+	exits 1 "outside
+outside
+$REFUSED
+$REFUSED"
+	edit --arg v "$OTHER:8001-8079,good.test:8080-8081" '.annotations["org.agentrun.egress.allow"] = $v'
+	inside "net-client get $OTHER 8080; net-client name good.test 8080"
+	exits 0 "$REFUSED
+outside"
+	edit --arg v "$OTHER:7999-8080" '.annotations["org.agentrun.egress.allow"] = $v'
+	inside 'true'
+	fails 1 "$OTHER:7999-8080"
+}
+
 @test "raw, packet and vsock sockets are not had" {
 	inside 'ping -c 1 -W 1 127.0.0.1 >/dev/null 2>&1 || echo raw; arping -c 1 -I eth0 93.184.216.1 >/dev/null 2>&1 || echo packet'
 	exits 0 $'raw\npacket'

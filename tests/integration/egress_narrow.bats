@@ -32,8 +32,8 @@ setup() {
 	suite_setup
 	umask 022
 	give_network
-	allow "{\"cidr\": \"$ALLOWED/32\", \"ports\": [7000]}" "{\"cidr\": \"$OTHER/32\", \"ports\": [7000]}" \
-		'{"host": "good.test", "ports": [7001, 443]}' '{"host": "bad.test", "ports": [7001, 443]}' \
+	allow "{\"cidr\": \"$ALLOWED/32\", \"ports\": [\"6990-7000\"]}" "{\"cidr\": \"$OTHER/32\", \"ports\": [7000]}" \
+		'{"host": "good.test", "ports": ["7001-7009", 443]}' '{"host": "bad.test", "ports": [7001, 443]}' \
 		'{"host": "also.test", "ports": [7001]}'
 }
 
@@ -76,7 +76,7 @@ flows_are_over() {
 		keep-name=tcp:good.test:7001 cut-name=tcp:bad.test:7001 keep-tls=tls:good.test:443 cut-tls=tls:bad.test:443 \
 		cut-also=tcp:also.test:7001 from-outside=serve:$HERE:6000
 	[ "$(cat "$T/flows")" = open ]
-	call update --egress-allow "$ALLOWED:7000,good.test:7001,good.test:443" "$ID"
+	call update --egress-allow "$ALLOWED:6999-7000,good.test:7001-7002,good.test:443" "$ID"
 	works
 	wait_for 60 grep -q '^cut-tcp ECONNABORTED$' "$T/flows"
 	wait_for 60 grep -q '^cut-udp EPERM$' "$T/flows"
@@ -85,9 +85,9 @@ flows_are_over() {
 	wait_for 60 grep -qE '^cut-tls (ECONNRESET|EPIPE|TLS|ESHUTDOWN)$' "$T/flows"
 	survivors
 	[ "$alive" = 'from-outside keep-name keep-tcp keep-tls keep-udp ' ]
-	log_has '"type":"operation"' "egress: $ALLOWED 7000, good.test 7001, good.test 443"
+	log_has '"type":"operation"' "egress: $ALLOWED 6999-7000, good.test 7001-7002, good.test 443"
 	call explain "$ID"
-	[[ $output = *"update: egress"*"5 rules -> $ALLOWED:7000,good.test:7001,good.test:443"* ]]
+	[[ $output = *"update: egress"*"5 rules -> $ALLOWED:6999-7000,good.test:7001-7002,good.test:443"* ]]
 }
 
 @test "after an update new connections, names and execs are bound by it as well" {

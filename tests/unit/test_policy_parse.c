@@ -127,7 +127,15 @@ static const struct bad bads[] = {
 	{ "egress: prefix too long", P("\"egress\":{\"allow\":[{\"cidr\":@\"1.2.3.4/33\"}]}"), D "egress.allow[0].cidr", "\"1.2.3.4/33\" has no valid prefix length" },
 	{ "egress: bits behind", P("\"egress\":{\"allow\":[{\"cidr\":@\"10.20.1.0/16\"}]}"), D "egress.allow[0].cidr", "\"10.20.1.0/16\" has bits set behind its prefix length" },
 	{ "egress: short address", P("\"egress\":{\"allow\":[{\"cidr\":@\"10.20/16\"}]}"), D "egress.allow[0].cidr", NULL },
-	{ "egress: port 0", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"ports\":[@0]}]}"), D "egress.allow[0].ports", "must be a port number from 1 to 65535" },
+	{ "egress: port 0", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"ports\":[@0]}]}"), D "egress.allow[0].ports", "must be a port number from 1 to 65535, or a range as \"8000-8100\"" },
+	{ "egress: range from 0", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"ports\":[@\"0-9\"]}]}"), D "egress.allow[0].ports", NULL },
+	{ "egress: range upside down", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"ports\":[@\"9-8\"]}]}"), D "egress.allow[0].ports", NULL },
+	{ "egress: range past the last port", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"ports\":[@\"1-65536\"]}]}"), D "egress.allow[0].ports", NULL },
+	{ "egress: range without an end", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"ports\":[@\"8000-\"]}]}"), D "egress.allow[0].ports", NULL },
+	{ "egress: range without a begin", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"ports\":[@\"-80\"]}]}"), D "egress.allow[0].ports", NULL },
+	{ "egress: two ranges", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"ports\":[@\"1-2-3\"]}]}"), D "egress.allow[0].ports", NULL },
+	{ "egress: a number in quotes", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"ports\":[@\"443\"]}]}"), D "egress.allow[0].ports", NULL },
+	{ "egress: blanks in a range", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"ports\":[@\"8000 - 8100\"]}]}"), D "egress.allow[0].ports", NULL },
 	{ "egress: port 65536", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"ports\":[@65536]}]}"), D "egress.allow[0].ports", NULL },
 	{ "egress: no port", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"ports\":@[]}]}"), D "egress.allow[0].ports", NULL },
 	{ "egress: protocol", P("\"egress\":{\"allow\":[{\"host\":\"a.b\",\"protocol\":@\"icmp\"}]}"), D "egress.allow[0].protocol", "unknown protocol \"icmp\" (known: tcp, udp)" },
@@ -260,7 +268,7 @@ static void values(void)
 	is_int(p.time.exec.def.n, 500000000ll, "a default below an inherited \"off\"");
 	is_int(p.egress.allow.n_rules, 3, "rules");
 	is_str(p.egress.allow.rules[0].host, "pypi.org", "rule: host in lower case");
-	is_int(p.egress.allow.rules[0].ports[1], 80, "rule: ports");
+	is_int(p.egress.allow.rules[0].ports[1].first, 80, "rule: ports");
 	is_int(p.egress.allow.rules[1].prefix, 32, "rule: prefix");
 	is_int(p.egress.allow.rules[1].address[1], 1, "rule: address");
 	ok(p.egress.allow.rules[2].metadata, "rule: metadata");

@@ -310,9 +310,9 @@ static void scope_of_ports(void)
 {
 	static const char policy[] = "\"egress\":{\"allow\":[{\"cidr\":\"0.0.0.0/0\",\"ports\":[80]},"
 				     "{\"cidr\":\"10.0.0.0/8\",\"ports\":[443]},{\"cidr\":\"10.0.0.5\",\"ports\":[22]}]}";
-	static const uint16_t ports[] = { 443, 22, 80 };
+	static struct policy_ports ports[] = { { 443, 443 }, { 22, 22 }, { 80, 80 } };
 	struct policy_rule q = { .cidr = (char *)"10.0.0.5", .family = AF_INET, .address = { 10, 0, 0, 5 }, .prefix = 32,
-				 .ports = (uint16_t *)ports, .n_ports = 3 };
+				 .ports = ports, .n_ports = 3 };
 	struct error err = ERROR_NULL;
 	struct policy *p = fixture_policy(policy, &err);
 	struct policy_profile profile;
@@ -327,6 +327,48 @@ static void scope_of_ports(void)
 	q.n_ports = 0;
 	is_int(policy_rules_scope(profile.egress.allow.rules, 3, &q), 0, "all, which no rule covers");
 	is_int(profile.egress.allow.rules[1].scope, 8, "a rule of the file is its own");
+	policy_free(p);
+}
+
+/* A range is covered port by port, by however many rules together. */
+static void ranges_of_ports(void)
+{
+	static const char policy[] = "\"egress\":{\"allow\":["
+				     "{\"cidr\":\"10.0.0.0/8\",\"ports\":[\"8000-8100\",9000,\"60000-65535\"]},"
+				     "{\"cidr\":\"10.0.0.0/16\",\"ports\":[\"8050-8200\"]},"
+				     "{\"cidr\":\"10.0.0.5\",\"ports\":[8201,\"1-3\"]},"
+				     "{\"host\":\"a.org\",\"ports\":[\"400-500\"]},{\"host\":\"b.org\"}]}";
+	static const struct { const char *asked; int covered; unsigned scope; } asks[] = {
+		{ "10.0.0.5:8000", true, 8 },	      { "10.0.0.5:8100", true, 16 },
+		{ "10.0.0.5:7999", false, 0 },	      { "10.0.0.5:8000-8100", true, 8 },
+		{ "10.0.0.5:8050-8100", true, 16 },   { "10.0.0.5:8000-8201", true, 8 },
+		{ "10.0.0.6:8000-8201", false, 0 },   { "10.0.0.5:8000-8202", false, 0 },
+		{ "10.0.0.5:8101-8200/udp", true, 16 }, { "10.0.0.0/8:8000-8100", true, 8 },
+		{ "10.0.0.0/8:8000-8101", false, 0 }, { "10.0.0.5:1-3", true, 32 },
+		{ "10.0.0.5:1-4", false, 0 },	      { "10.0.0.5:60000-65535", true, 8 },
+		{ "10.0.0.5:65535", true, 8 },	      { "10.0.0.5:1-65535", false, 0 },
+		{ "10.0.0.5", false, 0 },	      { "a.org:443", true, 0 },
+		{ "a.org:400-500", true, 0 },	      { "a.org:399-500", false, 0 },
+		{ "a.org", false, 0 },		      { "b.org:1-65535", true, 0 },
+	};
+	struct error err = ERROR_NULL;
+	struct policy *p = fixture_policy(policy, &err);
+	struct arena arena = ARENA_NULL;
+	struct policy_profile profile;
+	struct policy_rule q;
+	const char *why;
+	size_t i;
+
+	is_int(policy_profile_get(p, "default", &profile, &err), 0, "a policy with ranges of ports");
+	for (i = 0; i < ELEMENTSOF(asks); i++) {
+		is_int(policy_rule_from_text(asks[i].asked, &arena, &q, &why), 0, asks[i].asked);
+		is_int(policy_rules_cover(profile.egress.allow.rules, profile.egress.allow.n_rules, &q), asks[i].covered,
+		       "covered");
+		if (asks[i].covered)
+			is_int(policy_rules_scope(profile.egress.allow.rules, profile.egress.allow.n_rules, &q),
+			       asks[i].scope, "counts as its least rule");
+	}
+	arena_done(&arena);
 	policy_free(p);
 }
 
@@ -368,6 +410,7 @@ int main(void)
 	verification();
 	scopes();
 	scope_of_ports();
+	ranges_of_ports();
 	passthrough();
 	return TAP_END();
 }

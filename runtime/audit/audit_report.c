@@ -15,26 +15,27 @@
 #include "audit/audit_value.h"
 #include "audit/audit_verify.h"
 #include "util/json_write.h"
+#include "util/text.h"
 
 static void put_text(struct buf *b, const char *name, const struct audit_verdict *v)
 {
 	if (!v->whole) {
-		audit_print_bytes(b, v->file, strlen(v->file), false);
+		text_print(b, v->file, strlen(v->file), false);
 		if (v->line)
 			buf_addf(b, ", line %" PRIu64, v->line);
 		if (v->seq)
 			buf_addf(b, ", record %" PRIu64, v->seq);
 		buf_adds(b, ": NOT AS IT WAS WRITTEN: ");
-		audit_print_bytes(b, v->why, strlen(v->why), false);
+		text_print(b, v->why, strlen(v->why), false);
 		buf_addf(b, "\n%" PRIu64 " records before it are good", v->records);
 		if (v->time[0]) {
 			buf_adds(b, ", up to ");
-			audit_print_bytes(b, v->time, strlen(v->time), false);
+			text_print(b, v->time, strlen(v->time), false);
 		}
 		buf_adds(b, "\n");
 		return;
 	}
-	audit_print_bytes(b, name, strlen(name), false);
+	text_print(b, name, strlen(name), false);
 	buf_addf(b, ": good: %" PRIu64 " records in %u %s", v->records, v->parts, v->parts == 1 ? "part" : "parts");
 	buf_adds(b, v->live ? ", still being written" : v->closed ? ", closed" : "");
 	if (v->gaps)

@@ -8,6 +8,7 @@
 #include "audit/audit_find.h"
 #include "audit/audit_table.h"
 #include "audit/audit_value.h"
+#include "util/text.h"
 
 struct show {
 	struct audit_out out;
@@ -156,7 +157,7 @@ static void put_lines(struct show *s, const char *data, size_t len)
 		n = end ? (size_t)(end + 1 - data) : len;
 		if (s->fresh)
 			buf_adds(&s->out.text, "| ");
-		audit_print_bytes(&s->out.text, data, n, true);
+		text_print(&s->out.text, data, n, true);
 		s->fresh = end;
 	}
 }

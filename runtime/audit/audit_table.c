@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "audit/audit_value.h"
+#include "util/text.h"
 
 #define WRITE_AT    ((size_t)64 * 1024)
 #define PREVIEW_MAX ((size_t)100)
@@ -157,7 +158,7 @@ static void what_output(struct buf *out, const struct json *json)
 	end = memchr(data.data, '\n', data.len);
 	n = MIN(end ? (size_t)(end - data.data) : data.len, PREVIEW_MAX);
 	buf_adds(out, ": ");
-	audit_print_bytes(out, data.data, n, false);
+	text_print(out, data.data, n, false);
 	buf_adds(out, n < data.len - (end ? 1 : 0) ? " ..." : "");
 }
 
@@ -234,7 +235,7 @@ static void what_close(struct buf *out, const struct json *json)
 		if (c->type != JSON_NUMBER)
 			continue;
 		buf_adds(out, ", ");
-		audit_print_bytes(out, c->key, strlen(c->key), false);
+		text_print(out, c->key, strlen(c->key), false);
 		buf_adds(out, " ");
 		audit_print_value(out, c);
 	}

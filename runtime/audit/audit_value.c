@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "util/text.h"
+
 #define TIME_LEN ((size_t)23)
 
 static int base64_digit(char c)
@@ -82,68 +84,14 @@ bool audit_value_true(const struct json *record, const char *key)
 	return v && v->type == JSON_BOOL && v->boolean;
 }
 
-static uint32_t decode(const char *s, size_t n)
-{
-	uint32_t c = (unsigned char)s[0];
-	size_t i;
-
-	if (n > 1)
-		c &= 0x7fu >> n;
-	for (i = 1; i < n; i++)
-		c = c << 6 | ((unsigned char)s[i] & 0x3f);
-	return c;
-}
-
-/* Controls, marks of direction, line separators, and what is not seen at all. */
-static bool is_hidden(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || (c >= 0x200b && c <= 0x200f) ||
-	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
-	       (c >= 0xe0000 && c <= 0xe007f);
-}
-
-static void print_hidden(struct buf *out, const char *s, size_t n)
-{
-	size_t i;
-
-	if (*s == '\n')
-		buf_adds(out, "\\n");
-	else if (*s == '\t')
-		buf_adds(out, "\\t");
-	else if (*s == '\r')
-		buf_adds(out, "\\r");
-	else
-		for (i = 0; i < n; i++)
-			buf_addf(out, "\\x%02x", (unsigned)(unsigned char)s[i]);
-}
-
-void audit_print_bytes(struct buf *out, const char *data, size_t len, bool lines)
-{
-	size_t i, n;
-
-	for (i = 0; i < len; i += n) {
-		n = str_utf8_len(data + i, len - i);
-		if (lines && (data[i] == '\n' || data[i] == '\t'))
-			buf_add(out, data + i, 1);
-		/* A carriage return before a newline says nothing. */
-		else if (lines && data[i] == '\r' && i + 1 < len && data[i + 1] == '\n')
-			;
-		else if (n == 0 || is_hidden(decode(data + i, n)))
-			print_hidden(out, data + i, n ? n : 1);
-		else
-			buf_add(out, data + i, n);
-		n = n ? n : 1;
-	}
-}
-
 void audit_print_value(struct buf *out, const struct json *v)
 {
 	_cleanup_buf_ struct buf b = BUF_NULL;
 
 	if (v && (v->type == JSON_NUMBER))
-		audit_print_bytes(out, v->text, strlen(v->text), false);
+		text_print(out, v->text, strlen(v->text), false);
 	else if (audit_value_bytes(v, &b) && b.len)
-		audit_print_bytes(out, b.data, b.len, false);
+		text_print(out, b.data, b.len, false);
 	out->failed = out->failed || b.failed;
 }
 
@@ -167,7 +115,7 @@ void audit_print_word(struct buf *out, const char *data, size_t len)
 		buf_add(out, data, len);
 		return;
 	}
-	audit_print_bytes(&text, data, len, false);
+	text_print(&text, data, len, false);
 	if (!buf_ok(&text)) {
 		out->failed = true;
 		return;
@@ -183,10 +131,10 @@ void audit_print_word(struct buf *out, const char *data, size_t len)
 			else if (str_utf8_len(data + i, len - i) > 1) {
 				size_t n = str_utf8_len(data + i, len - i);
 
-				audit_print_bytes(out, data + i, n, false);
+				text_print(out, data + i, n, false);
 				i += n - 1;
 			} else
-				audit_print_bytes(out, data + i, 1, false);
+				text_print(out, data + i, 1, false);
 		}
 		buf_adds(out, "'");
 		return;
@@ -255,7 +203,7 @@ void audit_print_time(struct buf *out, const struct json *record)
 	const char *time = audit_value_string(record, "time");
 	size_t n = time ? MIN(strlen(time), TIME_LEN) : 0, start = out->len;
 
-	audit_print_bytes(out, time, n, false);
+	text_print(out, time, n, false);
 	if (buf_ok(out) && out->len - start > 10 && out->data[start + 10] == 'T')
 		out->data[start + 10] = ' ';
 }

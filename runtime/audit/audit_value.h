@@ -17,8 +17,6 @@ const char *audit_value_string(const struct json *record, const char *key);
 bool audit_value_u64(const struct json *record, const char *key, uint64_t *ret);
 bool audit_value_true(const struct json *record, const char *key);
 
-/* Any bytes as printable text: controls and what is no UTF-8 as \n, \x1b. lines: newlines and tabs stay. */
-void audit_print_bytes(struct buf *out, const char *data, size_t len, bool lines);
 /* A text member, printable; nothing when absent. */
 void audit_print_value(struct buf *out, const struct json *v);
 /* A list of texts as words of a shell. */

@@ -35,7 +35,7 @@ static int run(struct command_ctx *ctx, void *opts, const struct command_args *a
 	if (r < 0)
 		return r;
 	ctx->exit_status = ready ? 0 : EXIT_LACKING;
-	return command_write(ctx, text, o->json, err);
+	return o->json ? command_write(ctx, text, true, err) : command_print(ctx, text, err);
 }
 
 const struct command cmd_doctor = {

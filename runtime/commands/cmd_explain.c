@@ -18,7 +18,7 @@ static int run(struct command_ctx *ctx, void *opts, const struct command_args *a
 	_cleanup_free_ char *text = NULL;
 	int r = container_explain(ctx->env, args->items[0], o->json, &text, err);
 
-	return r < 0 ? r : command_write(ctx, text, o->json, err);
+	return r < 0 ? r : o->json ? command_write(ctx, text, true, err) : command_print(ctx, text, err);
 }
 
 const struct command cmd_explain = {

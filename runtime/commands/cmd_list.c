@@ -69,11 +69,11 @@ static int add_one(struct command_ctx *ctx, const char *id, struct listing *l, s
 	return r;
 }
 
-static int print_all(struct command_ctx *ctx, char *const *ids, size_t count, bool json,
-		     struct error *err)
+static int print_all(struct command_ctx *ctx, char *const *ids, size_t count, bool json, struct error *err)
 {
 	static const char *const head[] = { "ID", "PID", "STATUS", "BUNDLE", "CREATED", "OWNER" };
 	_cleanup_(listing_done) struct listing l = { .json = json, .rows = 1 };
+	_cleanup_buf_ struct buf table = BUF_NULL;
 	int r = 0;
 
 	l.cells = arena_calloc(&l.arena, (count + 1) * COLUMNS, sizeof(*l.cells));
@@ -84,13 +84,13 @@ static int print_all(struct command_ctx *ctx, char *const *ids, size_t count, bo
 		r = add_one(ctx, ids[i], &l, err);
 	if (r == 0 && json)
 		buf_adds(&l.out, l.out.len ? "]\n" : "null\n");
-	else if (r == 0)
-		command_render_table(&l.out, l.cells, l.rows, COLUMNS);
-	return r < 0 ? r : command_write_buf(ctx, &l.out, err);
+	if (r < 0 || json)
+		return r < 0 ? r : command_write_buf(ctx, &l.out, err);
+	command_render_table(&table, l.cells, l.rows, COLUMNS);
+	return buf_ok(&table) ? command_print(ctx, table.data, err) : error_oom(err);
 }
 
-static int run(struct command_ctx *ctx, void *opts, const struct command_args *args,
-	       struct error *err)
+static int run(struct command_ctx *ctx, void *opts, const struct command_args *args, struct error *err)
 {
 	const struct list_options *o = opts;
 	char **ids = NULL;

@@ -46,7 +46,7 @@ static int check(struct command_ctx *ctx, const struct container_env *env, struc
 	if (r < 0)
 		return r;
 	ctx->exit_status = status[result];
-	return command_write(ctx, text, o->json, err);
+	return o->json ? command_write(ctx, text, true, err) : command_print(ctx, text, err);
 }
 
 static int show(struct command_ctx *ctx, const struct container_env *env, const struct policy_options *o,
@@ -63,7 +63,7 @@ static int suggest(struct command_ctx *ctx, const char *id, const struct policy_
 	_cleanup_free_ char *text = NULL;
 	int r = container_policy_suggest(ctx->env, id, o->json, &text, err);
 
-	return r < 0 ? r : command_write(ctx, text, o->json, err);
+	return r < 0 ? r : o->json ? command_write(ctx, text, true, err) : command_print(ctx, text, err);
 }
 
 static int run(struct command_ctx *ctx, void *opts, const struct command_args *args, struct error *err)

@@ -44,7 +44,7 @@ static int run(struct command_ctx *ctx, void *opts, const struct command_args *a
 			       err);
 	if (r < 0)
 		return r;
-	return command_write(ctx, table, false, err);
+	return command_print(ctx, table, err);
 }
 
 const struct command cmd_ps = {

@@ -113,6 +113,8 @@ extern const struct command cmd_audit, cmd_checkpoint, cmd_commit, cmd_create, c
 
 /* Writes text, and a newline when nl. */
 int command_write(struct command_ctx *ctx, const char *text, bool nl, struct error *err);
+/* Writes text that people read: what it quotes of images and requests is no more than text. */
+int command_print(struct command_ctx *ctx, const char *text, struct error *err);
 /* Writes what b holds; "out of memory" when it could not be filled. */
 int command_write_buf(struct command_ctx *ctx, const struct buf *b, struct error *err);
 /* Rows of cells, aligned in columns at least 12 wide; cells[row * columns + column]. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "commands/commands.h"
-#include "util/str.h"
+#include "util/text.h"
 
 /* runc's list has cells of at least 12 columns with 3 blanks between; scripts cut at them. */
 #define CELL_MIN    12
@@ -28,6 +28,14 @@ int command_write(struct command_ctx *ctx, const char *text, bool nl, struct err
 	buf_adds(&b, text);
 	if (nl)
 		buf_adds(&b, "\n");
+	return command_write_buf(ctx, &b, err);
+}
+
+int command_print(struct command_ctx *ctx, const char *text, struct error *err)
+{
+	_cleanup_buf_ struct buf b = BUF_NULL;
+
+	text_print(&b, text, strlen(text), true);
 	return command_write_buf(ctx, &b, err);
 }
 

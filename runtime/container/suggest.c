@@ -14,6 +14,7 @@
 #include "audit/audit_value.h"
 #include "egress/egress.h"
 #include "egress/egress_names.h"
+#include "util/text.h"
 
 static const char special[] = "a metadata service, the link, loopback, a group or a reserved range: nothing is suggested that opens those";
 static const char of_host[] = "an address of this host: nothing is suggested that opens those";
@@ -111,7 +112,7 @@ static const char *printable(struct suggestions *s, const char *text)
 {
 	_cleanup_buf_ struct buf b = BUF_NULL;
 
-	audit_print_bytes(&b, text, strlen(text), false);
+	text_print(&b, text, strlen(text), false);
 	return keep(s, &b);
 }
 
@@ -119,21 +120,21 @@ static const char *describe(struct suggestions *s, const struct suggest_denial *
 {
 	_cleanup_buf_ struct buf b = BUF_NULL;
 
-	audit_print_bytes(&b, d->what, strlen(d->what), false);
+	text_print(&b, d->what, strlen(d->what), false);
 	if (d->name) {
 		buf_adds(&b, " ");
-		audit_print_bytes(&b, d->name, strlen(d->name), false);
+		text_print(&b, d->name, strlen(d->name), false);
 	}
 	if (d->address) {
 		buf_adds(&b, strchr(d->address, ':') ? " [" : " ");
-		audit_print_bytes(&b, d->address, strlen(d->address), false);
+		text_print(&b, d->address, strlen(d->address), false);
 		buf_adds(&b, strchr(d->address, ':') ? "]" : "");
 	}
 	if (d->port)
 		buf_addf(&b, ":%u", d->port);
 	if (d->protocol) {
 		buf_adds(&b, " ");
-		audit_print_bytes(&b, d->protocol, strlen(d->protocol), false);
+		text_print(&b, d->protocol, strlen(d->protocol), false);
 	}
 	return keep(s, &b);
 }

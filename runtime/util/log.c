@@ -19,6 +19,7 @@
 #include "util/fd.h"
 #include "util/json_write.h"
 #include "util/str.h"
+#include "util/text.h"
 #include "util/time.h"
 
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
@@ -132,13 +133,8 @@ static void send_journal(enum log_level level, const char *msg)
 static void write_plain(const char *msg)
 {
 	_cleanup_buf_ struct buf b = BUF_NULL;
-	const unsigned char *p;
 
-	for (p = (const unsigned char *)msg; *p; p++)
-		if ((*p < 0x20 && *p != '\t' && *p != '\n') || *p == 0x7f)
-			buf_addf(&b, "\\%03o", *p);
-		else
-			buf_add(&b, p, 1);
+	text_print(&b, msg, strlen(msg), true);
 	buf_adds(&b, "\n");
 	if (buf_ok(&b))
 		(void)fd_write_all(STDERR_FILENO, b.data, b.len);

@@ -304,3 +304,32 @@ has_file_or_exists() {
 	AGENTRUN_FLAGS=$SAVED
 	rm -f /var/log/agentrun/*-"$(log_root)".*
 }
+
+# is_plain FILE: no control characters, neither of one byte nor as UTF-8.
+is_plain() {
+	[ -s "$1" ]
+	if LC_ALL=C grep -aP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$1" | cat -v | grep .; then
+		echo "must not be there"
+		return 1
+	fi
+}
+
+@test "names that an image chose are text on the terminal of who asks about it" {
+	local command
+	SAVED=$AGENTRUN_FLAGS AGENTRUN_FLAGS=''
+	# a title, a clear screen, and CSI as one character
+	edit '.process.env += ["SECRET_\u001b[2J\u009b_TOKEN=x"] | .mounts += [{destination: "/tmp/\u001b]0;PWN\u0007\u009b",
+		type: "tmpfs", source: "tmpfs"}]'
+	start_sleeper
+	for command in "explain $ID" "policy check --bundle $BUNDLE" "audit log $ID" "audit show $ID 0" list "ps $ID"; do
+		# shellcheck disable=SC2086
+		rt $command >"$T/seen" 2>&1 3>&- || true
+		is_plain "$T/seen"
+	done
+	grep -qF 'PWN' <(rt explain "$ID" 3>&-)
+	# of an error, too
+	edit '.mounts += [{destination: "/tmp/\u001b]0;PWN\u0007\u009b/../x", type: "nosuch\u009b", source: "x"}]'
+	rt create --bundle "$BUNDLE" other >"$T/seen" 2>&1 3>&- && return 1
+	is_plain "$T/seen"
+	AGENTRUN_FLAGS=$SAVED
+}

@@ -13,6 +13,7 @@
 #include "audit/audit_tail.h"
 #include "audit/audit_value.h"
 #include "audit/audit_verify.h"
+#include "util/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,7 +33,7 @@ static void print(const struct audit_record *rec)
 	struct audit_screen filter = { 0 };
 
 	audit_table_row(&out, rec, -1, NULL);
-	audit_print_bytes(&out, rec->line, rec->len, true);
+	text_print(&out, rec->line, rec->len, true);
 	if (rec->json && audit_value_bytes(json_member(rec->json, "data"), &bytes) && bytes.len)
 		audit_screen_filter(&filter, bytes.data, bytes.len, &screen);
 	(void)audit_table_dull(rec);

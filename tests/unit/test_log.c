@@ -207,7 +207,7 @@ static void test_records(void)
 	       "{\"level\":\"error\",\"msg\":\"exec: \\\"/x\\\": not \\\\ found\\nsecond "
 	       "\\u0001\xef\xbf\xbd\",\"time\":\"dddd-dd-ddTdd:dd:ddZ\"}\n",
 	       "one record, valid UTF-8, nothing else");
-	is_str(stderr_text, "exec: \"/x\": not \\ found\nsecond \\001\xff\n",
+	is_str(stderr_text, "exec: \"/x\": not \\ found\nsecond \\x01\\xff\n",
 	       "stderr has the bare text");
 
 	is_int(run(text_debug_body), 0, "text with debug");
@@ -215,7 +215,7 @@ static void test_records(void)
 	       "time=\"dddd-dd-ddTdd:dd:ddZ\" level=debug msg=\"one \\\"quoted\\\"\\t\\\\\"\n"
 	       "time=\"dddd-dd-ddTdd:dd:ddZ\" level=error msg=\"two\\nthree\\x1b[0m\"\n",
 	       "one line a record");
-	is_str(stderr_text, "one \"quoted\"\t\\\ntwo\nthree\\033[0m\n", "both on stderr");
+	is_str(stderr_text, "one \"quoted\"\t\\\ntwo\nthree\\x1b[0m\n", "both on stderr");
 
 	is_int(run(no_target_body), 0, "no target");
 	is_str(stderr_text, "this\nand this\n", "stderr alone, from its level on");

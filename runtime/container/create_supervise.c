@@ -10,6 +10,7 @@
 #include "container/create_steps.h"
 #include "monitor/monitor_config.h"
 #include "os/procfs.h"
+#include "os/trace.h"
 
 bool create_is_supervised(const struct create *c)
 {
@@ -78,6 +79,25 @@ int create_helpers(void *ctx, struct error *err)
 	return create_is_supervised(c) ? supervise_spawn(&c->supervise, c->proc_fd, !c->rootless, err) : 0;
 }
 
+/*
+ * Without a trace nobody holds an exit until the output before it is out, and conmon reads no further than
+ * the exit: the engine would lose what the relay still has. So nothing is relayed, if the policy can do without.
+ */
+static int decide_capture(struct create *c, struct error *err)
+{
+	const struct policy_profile *p = &c->guard.profile;
+	const struct policy_grant *grant = &c->guard.verdict.grant;
+
+	c->record->input = grant->audit_input > 0;
+	c->record->captured = grant->audit_output > 0 || c->record->input;
+	c->record->withheld = c->record->captured && trace_is_forbidden(c->proc_fd);
+	if (!c->record->withheld || p->audit.on_failure.n != POLICY_STOP)
+		return 0;
+	return error_text(err, -EPERM,
+			  "audit: output cannot be recorded to its end where tracing is forbidden (kernel.yama.ptrace_scope is 3, or a seccomp filter of the caller refuses ptrace): allow it, or let profiles.%s.audit have \"onFailure\": \"continue\", which runs it without, or \"output\": {\"maxBytes\": 0}",
+			  c->record->profile);
+}
+
 int create_supervise(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
@@ -93,10 +113,10 @@ int create_supervise(void *ctx, struct error *err)
 	c->record->time_limit = grant->time_container;
 	c->record->time_exec = grant->time_exec;
 	c->record->time_grace = grant->time_grace;
-	c->record->input = grant->audit_input > 0;
-	c->record->captured = grant->audit_output > 0 || c->record->input;
+	r = decide_capture(c, err);
 	/* The programs read both. */
-	r = state_write(c->dir_fd, c->record, err);
+	if (r == 0)
+		r = state_write(c->dir_fd, c->record, err);
 	if (r == 0)
 		r = write_config(c, err);
 	if (r == 0)
@@ -117,9 +137,13 @@ int create_streams(void *ctx, struct error *err)
 
 	if (!c->record->captured)
 		return 0;
-	if (!p->terminal)
+	if (c->record->withheld)
+		streams_withhold(&c->streams);
+	else if (p->terminal)
+		return streams_make_terminal(&c->streams, &c->console_sock, &c->master_fd, p->rows, p->cols, err);
+	else
 		return streams_make(&c->streams, c->record->input, c->proc_fd, err);
-	return streams_make_terminal(&c->streams, &c->console_sock, &c->master_fd, p->rows, p->cols, err);
+	return 0;
 }
 
 static int hand_streams_over(struct create *c, struct error *err)

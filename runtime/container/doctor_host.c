@@ -232,6 +232,8 @@ static void look_at_settings(struct doctor *d)
 		  "sysctl kernel.io_uring_disabled=1" },
 		{ "kernel/yama/ptrace_scope", 0, "any user of the host may trace her other processes",
 		  "sysctl kernel.yama.ptrace_scope=1" },
+		{ "kernel/yama/ptrace_scope", 3, "nobody may trace, so no output is recorded: containers whose policy wants it are refused",
+		  "boot with kernel.yama.ptrace_scope below 3, or \"audit\": {\"onFailure\": \"continue\"}" },
 	};
 	size_t i;
 

@@ -55,9 +55,13 @@ int exec_announce(struct exec *e, struct error *err)
 	r = describe(e, err);
 	if (r < 0 || !e->h.view.record->captured)
 		return r;
-	if (!e->plan.terminal)
+	if (e->h.view.record->withheld)
+		streams_withhold(&e->streams);
+	else if (e->plan.terminal)
+		return streams_make_terminal(&e->streams, &e->console_sock, &e->master_fd, e->plan.rows, e->plan.cols, err);
+	else
 		return streams_make(&e->streams, e->h.view.record->input, e->h.proc_fd, err);
-	return streams_make_terminal(&e->streams, &e->console_sock, &e->master_fd, e->plan.rows, e->plan.cols, err);
+	return 0;
 }
 
 static int hand_streams_over(struct exec *e, struct error *err)

@@ -24,8 +24,12 @@ static void to_text(const struct state_record *rec, const struct monitor_config 
 {
 	buf_addf(b, "audit:     %s\n", rec->audit_log ? rec->audit_log : "no log yet");
 	buf_addf(b, "audit:     %s", c->audit.exec ? "executed programs (bpf, proved at the start)" : "NOT the executed programs");
-	stream_to_text(b, "output", c->audit.output_max);
-	stream_to_text(b, "input", c->audit.input_max);
+	if (rec->withheld) {
+		buf_adds(b, ", NOT the output: tracing is forbidden here");
+	} else {
+		stream_to_text(b, "output", c->audit.output_max);
+		stream_to_text(b, "input", c->audit.input_max);
+	}
 	buf_addf(b, "; what cannot be recorded %s\n", c->audit.stop ? "ends the container" : "is counted");
 }
 
@@ -36,6 +40,8 @@ static void to_json(const struct state_record *rec, const struct monitor_config 
 	json_bool(w, "exec", c->audit.exec);
 	json_u64(w, "outputMaxBytes", c->audit.output_max);
 	json_u64(w, "inputMaxBytes", c->audit.input_max);
+	if (rec->withheld)
+		json_bool(w, "withheld", true);
 	json_string(w, "onFailure", c->audit.stop ? "stop" : "continue");
 	json_object_end(w);
 }

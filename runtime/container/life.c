@@ -94,8 +94,7 @@ static void clock_text(const struct link_msg *status, struct buf *b)
 		buf_addf(b, "time left: %" PRIu64 " s%s\n", status->left_ns / 1000000000,
 			 status->flags & LINK_F_PAUSED ? " (paused)" : "");
 	if (status->flags & LINK_F_UNTRACED)
-		buf_adds(b, "note:      tracing is forbidden here: the supervisor watches without it, and an end may be seen\n"
-			    "           before the last output\n");
+		buf_adds(b, "note:      tracing is forbidden here: the supervisor watches without it\n");
 }
 
 static void clock_json(const struct link_msg *status, struct json_writer *w)

@@ -14,6 +14,15 @@
 
 #define NAME_BOTH 3
 
+void streams_withhold(struct streams *s)
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		s->relay.choice[i] = (struct stdio_choice){ .kind = STDIO_UNTRACED, .like = -1 };
+	s->on = true;
+}
+
 int streams_make(struct streams *s, bool with_stdin, int proc_fd, struct error *err)
 {
 	static const int ours[3] = { 0, 1, 2 };

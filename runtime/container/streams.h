@@ -22,6 +22,11 @@ struct streams {
 			   .outer_master = -EBADF, .outer_slave = -EBADF, .inner = -EBADF,          \
 			   .engine_sock = -EBADF })
 
+/*
+ * Nothing is relayed, and the log says why: tracing is forbidden, so nobody holds an exit until the output before it
+ * is out, and an engine that stops reading then would lose the end.
+ */
+void streams_withhold(struct streams *s);
 /* For the process that is made next, which would inherit our 0 to 2. */
 int streams_make(struct streams *s, bool with_stdin, int proc_fd, struct error *err);
 /*

@@ -148,12 +148,12 @@ static int log_absent(struct output *o, unsigned name, unsigned kind, struct err
 {
 	struct monitor *m = o->service->monitor;
 	struct audit_output *log = NULL;
-	char why[48];
+	char why[64];
 	int r;
 
 	if (name == 0 && m->config->audit.input_max == 0)
 		return 0;
-	if (kind > STDIO_SOCKET || kind == STDIO_CLOSED || !monitor_log_sink(m))
+	if (kind > STDIO_UNTRACED || kind == STDIO_CLOSED || !monitor_log_sink(m))
 		return 0;
 	(void)snprintf(why, sizeof(why), "not captured: %s", stdio_kind_name((enum stdio_kind)kind));
 	r = audit_output_open(monitor_log_sink(m), (int32_t)o->number, (enum audit_stream)name, 0, &log, err);

@@ -21,6 +21,7 @@
 static const char *const kind_names[] = {
 	[STDIO_CLOSED] = "closed", [STDIO_NULL] = "/dev/null", [STDIO_FILE] = "file",	  [STDIO_DEVICE] = "device",
 	[STDIO_TTY] = "terminal",  [STDIO_PIPE] = "pipe",      [STDIO_SOCKET] = "socket",
+	[STDIO_UNTRACED] = "tracing is forbidden here",
 };
 
 const char *stdio_kind_name(enum stdio_kind kind)

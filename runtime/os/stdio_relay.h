@@ -19,6 +19,7 @@ enum stdio_kind {
 	STDIO_TTY,    /* what its owner set on it must be felt by the process: no pipe can stand in for it */
 	STDIO_PIPE,
 	STDIO_SOCKET, /* a stream socket */
+	STDIO_UNTRACED, /* whatever it is: a relay would lose its end where its process cannot be held at its exit */
 };
 
 const char *stdio_kind_name(enum stdio_kind kind);

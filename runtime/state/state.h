@@ -81,6 +81,7 @@ struct state_record {
 	bool egress; /* in force on its cgroup */
 	bool captured; /* the output of its processes goes through the monitor */
 	bool input; /* and their standard input */
+	bool withheld; /* neither does, though the policy wants it: tracing is forbidden */
 	bool reports; /* system calls that the filter denies on principle are told of */
 	char *unreported; /* why not, or which are not; NULL = nothing to say */
 	char *affinity; /* CPU list that all its processes get; NULL = leave */

@@ -24,7 +24,7 @@ struct state_doc {
 	int64_t pid, supervisor_pid, monitor_pid;
 	uint64_t pid_start, supervisor_start, time_limit, time_exec, time_grace;
 	bool pid_ns_private, systemd_cgroup, rootless, no_new_keyring, terminal, cgroup_user_scope, egress, captured, input;
-	bool reports;
+	bool reports, withheld;
 	uint32_t cgroup_layout, cgroup_manager;
 	struct json_list cgroup_dirs;
 	char *cgroup_scope, *session, *intel_rdt_group, *affinity, *verified, *profile, *audit_log, *unreported;
@@ -100,6 +100,7 @@ static const struct json_field doc_fields[] = {
 	FIELD("egress", egress, json_get_bool, 0, NULL),
 	FIELD("outputCaptured", captured, json_get_bool, 0, NULL),
 	FIELD("inputCaptured", input, json_get_bool, 0, NULL),
+	FIELD("outputWithheld", withheld, json_get_bool, 0, NULL),
 	FIELD("callsReported", reports, json_get_bool, 0, NULL),
 	FIELD("callsUnreported", unreported, json_get_string, 0, NULL),
 	FIELD("auditLog", audit_log, json_get_string, 0, NULL),
@@ -245,6 +246,7 @@ int state_parse(const char *data, size_t len, struct state_record **ret, struct 
 	rec->no_new_keyring = doc.no_new_keyring;
 	rec->egress = doc.egress;
 	rec->captured = doc.captured;
+	rec->withheld = doc.withheld;
 	rec->input = doc.input;
 	rec->reports = doc.reports;
 	rec->unreported = doc.unreported;

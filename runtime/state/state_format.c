@@ -81,6 +81,8 @@ int state_format(const struct state_record *rec, char **ret_text, struct error *
 		json_bool(w, "outputCaptured", true);
 	if (rec->input)
 		json_bool(w, "inputCaptured", true);
+	if (rec->withheld)
+		json_bool(w, "outputWithheld", true);
 	if (rec->reports)
 		json_bool(w, "callsReported", true);
 	if (rec->unreported)

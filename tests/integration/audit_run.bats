@@ -122,22 +122,46 @@ log_name() {
 	jq -se 'any(.[]; .type == "create" and (has("policyFile") | not))' "$T/log"
 }
 
-@test "audit: where tracing is forbidden it is as complete, and explain says it" {
-	sh_args 'echo words; sleep 1000'
+# untraced ARGUMENT...: agentrun where nobody may trace.
+untraced() {
 	# shellcheck disable=SC2086
-	"$PYTHON" "$HELPERS/no_ptrace.py" "$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" run --bundle "$BUNDLE" "$ID" 3>&- | cat >"$T/out" &
+	"$PYTHON" "$HELPERS/no_ptrace.py" "$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" "$@" 3>&-
+}
+
+@test "audit: where tracing is forbidden, whose output would lose its end is not run" {
+	sh_args 'echo words'
+	run untraced run --bundle "$BUNDLE" "$ID"
+	[ "$status" -ne 0 ]
+	[[ $output = *'audit: output cannot be recorded to its end where tracing is forbidden'*'profiles.default.audit'*'"onFailure": "continue"'* ]]
+	[[ $output != *words* ]]
+	run ! rt state "$ID"
+}
+
+@test "audit: where tracing is forbidden and the policy goes on, output is left alone and the log says so" {
+	printf '{"version": 1, "profiles": {"default": {"audit": {"onFailure": "continue"}}}}' >"$T/policy.json"
+	chmod 600 "$T/policy.json"
+	AGENTRUN_FLAGS="--policy $T/policy.json"
+	sh_args 'exec 5>&1; readlink /proc/$$/fd/5 >&2; sleep 1000'
+	mkfifo "$T/pipe"
+	cat "$T/pipe" >"$T/out" &
+	untraced run --bundle "$BUNDLE" "$ID" >"$T/pipe" 2>"$T/err" &
 	wait_for 60 eval '[ "$(rt state "$ID" | jq -r .status)" = running ]'
 	log_name
-	rt explain "$ID" 3>&- | grep -q 'note: *tracing is forbidden here'
-	rt explain --json "$ID" 3>&- | jq -e '.supervisor.traces == false'
+	rt explain "$ID" 3>&- >"$T/explain"
+	grep -q 'note: *tracing is forbidden here' "$T/explain"
+	grep -q '^audit: .*, NOT the output: tracing is forbidden here' "$T/explain"
+	rt explain --json "$ID" 3>&- | jq -e '.supervisor.traces == false and .audit.withheld'
 	[ "$(rt exec "$ID" sh -c 'echo from exec; exit 3' 3>&- | cat; echo "${PIPESTATUS[0]}")" = $'from exec\n3' ]
+	[ "$(rt exec --tty "$ID" sh -c 'test -t 1; echo $?' </dev/null 3>&- | tr -d '\r')" = 0 ]
+	# the engine's own pipe
+	wait_for 60 grep -qx "$T/pipe" "$T/err"
 	rt kill "$ID" KILL
-	wait $! || true
+	wait
 	wait_for 60 eval '[[ $(audit verify "$ID") = *", closed" ]]'
 	audit log "$ID" --json >"$T/log"
-	[ "$(jq -s '[.[] | select(.type == "start")] | length' "$T/log")" -eq 2 ]
-	[ "$(audit show "$ID" 1 --raw)" = 'from exec' ]
-	[[ $(audit show "$ID" 1) = *exec*"echo from exec"* ]]
+	[ "$(jq -s '[.[] | select(.type == "start")] | length' "$T/log")" -eq 3 ]
+	run ! grep -q 'from exec\\n' "$T/log"
+	jq -se '[.[] | tostring | select(contains("not captured: tracing is forbidden here"))] | length == 6' "$T/log"
 }
 
 @test "audit: a loop of programs does not fill the disk" {

@@ -1,5 +1,5 @@
 /*
- * Keeps the total size: the oldest logs that nobody writes go first, whole.
+ * Keeps the total size: logs that nobody writes go whole, the oldest first, large ones before all others.
  */
 #include <assert.h>
 #include <errno.h>
@@ -65,6 +65,32 @@ static int remove_log(int dirfd, int index_dirfd, const struct audit_scan_log *l
 	return unlinkat(dirfd, file, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
+/* Logs of more than so many bytes (0 = all), oldest first, while *bytes are too many. Removed ones have no parts left. */
+static int prune_round(int dirfd, int index_dirfd, struct audit_scan *s, uint64_t more_than, uint64_t total, const char *keep,
+		       uint64_t *bytes, size_t *removed, struct error *err)
+{
+	size_t i;
+	int r;
+
+	for (i = 0; i < s->count && *bytes > total; i++) {
+		struct audit_scan_log *log = &s->logs[i];
+		_cleanup_close_ int lock = -EBADF;
+
+		if (log->parts == 0 || (more_than && log->bytes <= more_than) || (keep && str_eq(log->name, keep)))
+			continue;
+		lock = lock_last(dirfd, log);
+		if (lock < 0)
+			continue;
+		r = remove_log(dirfd, index_dirfd, log);
+		if (r < 0)
+			return error_set(err, r, "remove audit log %s", log->name);
+		*bytes -= log->bytes;
+		log->parts = 0;
+		(*removed)++;
+	}
+	return 0;
+}
+
 int audit_store_prune(int dirfd, int index_dirfd, uint64_t total, const char *keep,
 		      size_t *ret_removed, struct error *err)
 {
@@ -79,23 +105,13 @@ int audit_store_prune(int dirfd, int index_dirfd, uint64_t total, const char *ke
 		return r;
 	for (i = 0; i < s.count; i++)
 		bytes += s.logs[i].bytes;
-	for (i = 0; i < s.count && bytes > total; i++) {
-		_cleanup_close_ int lock = -EBADF;
-
-		if (keep && str_eq(s.logs[i].name, keep))
-			continue;
-		lock = lock_last(dirfd, &s.logs[i]);
-		if (lock < 0)
-			continue;
-		r = remove_log(dirfd, index_dirfd, &s.logs[i]);
-		if (r < 0)
-			return error_set(err, r, "remove audit log %s", s.logs[i].name);
-		bytes -= s.logs[i].bytes;
-		removed++;
-	}
-	if (ret_removed)
+	/* A container that writes as much as it can must not thereby have the logs of others removed. */
+	r = prune_round(dirfd, index_dirfd, &s, total / PRUNE_SHARE, total, keep, &bytes, &removed, err);
+	if (r == 0)
+		r = prune_round(dirfd, index_dirfd, &s, 0, total, keep, &bytes, &removed, err);
+	if (r == 0 && ret_removed)
 		*ret_removed = removed;
-	return 0;
+	return r;
 }
 
 /* Its parts but for the last are full. */

@@ -195,6 +195,18 @@ int audit_store_append(int dirfd, const char *name, int timeout_ms, int *ret_fd,
 	return 0;
 }
 
+int audit_store_part_bytes(int dirfd, const char *name, uint32_t part, uint64_t *ret)
+{
+	char file[AUDIT_FILE_SIZE];
+	struct stat st;
+
+	audit_name_file(name, part, file);
+	if (fstatat(dirfd, file, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	*ret = (uint64_t)st.st_size;
+	return 0;
+}
+
 bool audit_store_busy(int dirfd, const char *name)
 {
 	uint32_t part;

@@ -52,10 +52,13 @@ int audit_store_append(int dirfd, const char *name, int timeout_ms, int *ret_fd,
 /* The whole of the above for one event: lock, append, sync, index (index_dirfd may be -EBADF). */
 int audit_store_append_event(int dirfd, int index_dirfd, const char *name, int timeout_ms,
 			     const struct audit_event *event, struct error *err);
+/* Size of a part: 0 or negative errno. */
+int audit_store_part_bytes(int dirfd, const char *name, uint32_t part, uint64_t *ret);
 /* Whether somebody holds the lock of the log: its container runs, as a rule. */
 bool audit_store_busy(int dirfd, const char *name);
 /*
- * Removes logs that nobody writes, oldest first, until all together have at most total bytes.
+ * Removes logs that nobody writes, oldest first, until all together have at most total bytes; first of those
+ * that have more than a 64th of it.
  * keep: a name that stays, or NULL. *ret_removed counts logs; may be NULL.
  */
 int audit_store_prune(int dirfd, int index_dirfd, uint64_t total, const char *keep,

@@ -99,6 +99,7 @@ struct sup {
 	/* the audit log; -EBADF: none is kept */
 	int log_dir, log_index;
 	char log_name[AUDIT_NAME_SIZE];
+	uint32_t log_part, log_parts_max; /* the last that the monitor was given, and how many it may have */
 	struct audit_head log_head; /* as it was told last */
 	bool log_closed;
 	const char *root; /* of the state folders */
@@ -186,7 +187,9 @@ int sup_monitor_adopt(struct sup *s, pid_t pid, int netns_fd, struct error *err)
 int sup_monitor_listener(struct sup_process *p, int fd, struct error *err);
 
 /* supervisor_log.c: what of the audit log needs privilege */
-int sup_log_open(struct sup *s, bool rootless, struct error *err);
+int sup_log_open(struct sup *s, bool rootless, uint64_t log_max, struct error *err);
+/* Whether the log needs that part: one after the other, each full, and no more than its size allows. */
+bool sup_log_wants(const struct sup *s, uint32_t part);
 int sup_log_next(struct sup *s, uint32_t part, struct error *err);
 /* False: it takes back what was said before. */
 bool sup_log_head(struct sup *s, const struct audit_head *head, bool closed);

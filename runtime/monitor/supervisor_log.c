@@ -19,6 +19,9 @@
 /* The first of them say what is wrong. */
 #define WARNINGS_MAX 32
 
+/* A part ends with the record that makes it full. */
+#define PARTS_SPARE 2
+
 /* A record of it may be what cannot be written: then it is warned of once. */
 void sup_warn(struct sup *s, const char *what, const struct error *why)
 {
@@ -47,9 +50,13 @@ static int hand_over(struct sup *s, int *fd, struct error *err)
 	return r;
 }
 
-int sup_log_open(struct sup *s, bool rootless, struct error *err)
+int sup_log_open(struct sup *s, bool rootless, uint64_t log_max, struct error *err)
 {
+	uint64_t most = log_max / AUDIT_PART_BYTES + PARTS_SPARE;
 	int fd = -EBADF, r;
+
+	s->log_part = 1;
+	s->log_parts_max = log_max > 0 && most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 
 	r = audit_store_open(NULL, rootless, true, &s->log_dir, err);
 	if (r == 0)
@@ -57,6 +64,19 @@ int sup_log_open(struct sup *s, bool rootless, struct error *err)
 	if (r == 0)
 		r = audit_store_create(s->log_dir, s->record->id, s->root, s->log_name, &fd, err);
 	return r < 0 ? error_prefix(err, "audit log") : hand_over(s, &fd, err);
+}
+
+/* Who took the monitor over could otherwise fill the disk with files, since each may grow. */
+bool sup_log_wants(const struct sup *s, uint32_t part)
+{
+	uint64_t bytes;
+
+	if (s->log_dir < 0)
+		return true;
+	if (part != s->log_part + 1 || part > s->log_parts_max)
+		return false;
+	/* What a disk that is full did not take is still in the monitor's memory. */
+	return audit_store_part_bytes(s->log_dir, s->log_name, s->log_part, &bytes) == 0 && bytes >= AUDIT_PART_BYTES / 2;
 }
 
 int sup_log_next(struct sup *s, uint32_t part, struct error *err)
@@ -72,6 +92,7 @@ int sup_log_next(struct sup *s, uint32_t part, struct error *err)
 		sup_warn(s, "audit log", &why);
 		return 0;
 	}
+	s->log_part = part;
 	/* A monitor that is lost by this has ended the container already. */
 	(void)hand_over(s, &fd, &why);
 	return 0;

@@ -114,7 +114,10 @@ static int on_monitor(struct evloop *l, struct ev_source *src, uint32_t events, 
 	case LINK_FAILED:
 		return on_failed(s, &msg);
 	case LINK_PART:
-		return sup_log_next(s, msg.number, err);
+		if (sup_log_wants(s, msg.number))
+			return sup_log_next(s, msg.number, err);
+		monitor_gone(s, "the monitor said what it must not");
+		return 0;
 	case LINK_HEAD:
 		if (!sup_log_head(s, &msg.head, msg.flags & LINK_F_FINAL))
 			monitor_gone(s, "the monitor took back records");

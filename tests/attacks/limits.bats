@@ -53,3 +53,26 @@ teardown() {
 	lacks LIFTED MADE
 	[[ $output = "unshare: Operation not permitted" ]]
 }
+
+# taken_over WORD...: the monitor of the container says that.
+taken_over() {
+	"$PYTHON" "$BATS_TEST_DIRNAME/helpers/monitor.py" "$(jq -r .monitorPid "$ROOT/$ID/state.json")" "$@" 3>&-
+}
+
+@test "a monitor that was taken over gets no files to fill the disk with" {
+	local part name
+	for part in 2 3 100000; do
+		AGENTRUN_FLAGS=''
+		start_sleeper
+		name=$(jq -r .auditLog "$ROOT/$ID/state.json")
+		taken_over nothing
+		call exec "$ID" true
+		works
+		taken_over part $part
+		wait_for 10 has_status stopped
+		jq -e '.reason == "policy" and (.detail | test("must not"))' "$ROOT/$ID/exit.json"
+		[ ! -e "/var/log/agentrun/$name.$part.jsonl" ]
+		call delete "$ID"
+		works
+	done
+}

@@ -174,11 +174,12 @@ static void test_prune_due(void)
 
 static void test_prune(void)
 {
-	char name[4][AUDIT_NAME_SIZE], file[AUDIT_FILE_SIZE];
+	char name[5][AUDIT_NAME_SIZE], file[AUDIT_FILE_SIZE];
 	struct audit_sink_options opt = { 0 };
 	struct audit_sink *live;
 	struct audit_head head;
 	size_t removed, before, i;
+	int fd;
 
 	audit_store_prune(world_fd, -EBADF, 0, NULL, &removed, &err);
 	is_int((long long)count_logs(), 0, "without room all go");
@@ -190,6 +191,14 @@ static void test_prune(void)
 	before = count_logs();
 	audit_store_prune(world_fd, -EBADF, 1 << 20, NULL, &removed, &err);
 	ok(removed == 0 && count_logs() == before, "with room all stay");
+	/* Who fills a log must not thereby have others' removed. */
+	audit_sink_close(world_sink(name[4], &opt), &head, &err);
+	audit_name_file(name[4], 1, file);
+	fd = openat(world_fd, file, O_WRONLY | O_CLOEXEC);
+	ok(fd >= 0 && ftruncate(fd, 100000) == 0, "a large log, the youngest");
+	close(fd);
+	audit_store_prune(world_fd, -EBADF, 65536, NULL, &removed, &err);
+	ok(removed == 1 && faccessat(world_fd, file, F_OK, 0) < 0, "it goes before older small ones");
 	audit_store_prune(world_fd, -EBADF, 1200, NULL, &removed, &err);
 	audit_name_file(name[0], 1, file);
 	ok(removed > 0 && faccessat(world_fd, file, F_OK, 0) < 0, "the oldest goes first (%zu)", removed);

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -24,7 +25,7 @@ static const int allowed[] = {
 	SYS_getsockopt, SYS_setsockopt, SYS_getsockname, SYS_getpeername, SYS_clock_gettime,
 	SYS_clock_nanosleep, SYS_nanosleep, SYS_gettimeofday, SYS_getrandom, SYS_getpid, SYS_gettid,
 	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_exit, SYS_exit_group, SYS_futex,
-	SYS_bpf, SYS_restart_syscall, SYS_tgkill, SYS_geteuid, SYS_newfstatat,
+	SYS_restart_syscall, SYS_tgkill, SYS_geteuid, SYS_newfstatat,
 	SYS_vmsplice, SYS_preadv2, SYS_fstatfs,
 #ifdef SYS_epoll_wait
 	SYS_epoll_wait,
@@ -55,6 +56,11 @@ static const struct lockdown_form forms[] = {
 	{ SYS_fcntl, 1, F_SETPIPE_SZ, EPERM },
 	{ SYS_pwritev2, 5, 0, EPERM },
 	{ SYS_pwritev2, 5, RWF_NOWAIT, EPERM },
+	/* The tables of its own container; elsewhere the call leads to the verifier and to programs of the host. */
+	{ SYS_bpf, 0, BPF_MAP_LOOKUP_ELEM, EPERM },
+	{ SYS_bpf, 0, BPF_MAP_UPDATE_ELEM, EPERM },
+	{ SYS_bpf, 0, BPF_MAP_UPDATE_BATCH, EPERM },
+	{ SYS_bpf, 0, BPF_MAP_DELETE_ELEM, EPERM },
 	{ SYS_socket, 0, AF_INET, EPERM },
 	{ SYS_socket, 0, AF_INET6, EPERM },
 };

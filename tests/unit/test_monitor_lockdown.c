@@ -3,6 +3,7 @@
  * under its very filter: above all, nothing to the log but append.
  */
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -27,7 +28,7 @@
 
 struct tried {
 	int locked, append, getfl, setfl, pwritev, pwritev_nowait, noappend, unix_socket, inet_socket, done;
-	int ask, answer, add, valid;
+	int ask, answer, add, valid, map, link, load;
 	struct rlimit file;
 };
 
@@ -46,6 +47,7 @@ static void try_all(struct tried *t, int log)
 	const struct sock_fprog prog = { .len = 1, .filter = &all };
 	struct seccomp_notif_resp answer = { .id = 1, .error = -EPERM };
 	struct seccomp_notif_addfd add = { .id = 1 };
+	union bpf_attr no_map = { .map_fd = UINT32_MAX }, no_link = { .link_detach.link_fd = UINT32_MAX };
 	char question[256] = "x";
 	int p[2], listener;
 
@@ -67,6 +69,9 @@ static void try_all(struct tried *t, int log)
 	t->answer = result(ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer));
 	t->add = result(ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add));
 	t->valid = result(ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &add.id));
+	t->map = result(syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &no_map, sizeof(no_map)));
+	t->link = result(syscall(SYS_bpf, BPF_LINK_DETACH, &no_link, sizeof(no_link)));
+	t->load = result(syscall(SYS_bpf, BPF_BTF_GET_FD_BY_ID, &no_map, sizeof(no_map)));
 	t->done = 1;
 }
 
@@ -137,6 +142,9 @@ int main(void)
 	is_int(t->inet_socket, 0, "a socket of the container's network");
 	is_int(t->ask, -EINVAL, "it may ask a listener");
 	is_int(t->answer, -ENOENT, "and answer it");
+	is_int(t->map, -EBADF, "it may change a map that it holds");
+	is_int(t->link, -EPERM, "it cannot take a program off its place");
+	is_int(t->load, -EPERM, "nor use any other part of bpf(2)");
 	is_int(t->add, -ENOTTY, "it cannot put a descriptor into the container");
 	is_int(t->valid, -ENOTTY, "nor anything else");
 	is_int(killed_by(write_over, log), SIGSYS, "pwrite kills it");

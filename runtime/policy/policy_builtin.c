@@ -34,8 +34,9 @@ const char policy_builtin_text[] =
 /* Pages of a host's pool are not charged to memory. Shares: the kernel's 1024 for each CPU. */
 "  \"hugetlb\": {\"default\": 0, \"max\": 0}, \"cpuShares\": 2048, \"ioWeight\": 100,"
 "  \"realtime\": false, \"excess\": \"clamp\", \"accept\": []},"
-/* nice and rtprio would let a process starve the host without any capability. */
-" \"rlimits\": {\"core\": 0, \"nofile\": 65536, \"nice\": 0, \"rtprio\": 0, \"excess\": \"clamp\"},"
+/* nice and rtprio would let a process starve the host without any capability; signals that are pending, timers among
+ * them, are counted for each user of the host, root too. */
+" \"rlimits\": {\"core\": 0, \"nofile\": 65536, \"nice\": 0, \"rtprio\": 0, \"sigpending\": 4096, \"excess\": \"clamp\"},"
 " \"disk\": {\"tmpfs\": {\"default\": \"auto\", \"max\": \"auto\", \"inodes\": 100000},"
 "  \"session\": {\"size\": \"10GiB\", \"inodes\": 500000, \"keep\": false}, \"excess\": \"clamp\"},"
 " \"time\": {\"container\": {\"default\": \"1h\", \"max\": \"1h\"}, \"exec\": {\"default\": \"off\", \"max\": \"off\"},"

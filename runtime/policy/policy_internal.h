@@ -153,6 +153,7 @@ void policy_do_namespaces(struct policy_work *w, struct spec_linux *l);
 void policy_do_sysctls(struct policy_work *w, struct spec_linux *l);
 void policy_do_seccomp(struct policy_work *w, struct spec_linux *l);
 void policy_do_propagation(struct policy_work *w, struct spec_linux *l);
+void policy_do_devpts(struct policy_work *w, struct spec_mount *m);
 void policy_do_tmpfs(struct policy_work *w, struct spec_mount *m);
 void policy_do_rootfs(struct policy_work *w, struct spec *spec);
 void policy_do_grants(struct policy_work *w);

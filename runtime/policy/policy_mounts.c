@@ -256,6 +256,8 @@ static void decide_fs(struct policy_work *w, struct spec_mount *m, const char *c
 		force_readonly(w, m, sum);
 	if (str_eq(type, "tmpfs"))
 		policy_do_tmpfs(w, m);
+	if (str_eq(type, "devpts"))
+		policy_do_devpts(w, m);
 }
 
 static void decide_mount(struct policy_work *w, struct spec_mount *m, struct summary *sum)

@@ -1,5 +1,5 @@
 /*
- * Sizes of tmpfs, and the root filesystem of profiles that want it read-only with a few
+ * Sizes of tmpfs and devpts, and the root filesystem of profiles that want it read-only with a few
  * writable places in memory.
  */
 #include <inttypes.h>
@@ -8,6 +8,8 @@
 #include "util/parse.h"
 
 #define PAGE 4096
+/* Of one container: all draw on one pool of the host, kernel.pty.max, of which 3072 are for them. */
+#define TERMINALS_MAX 256
 
 /*
  * The kernel's memparse() for decimal numbers. What it would read otherwise (octal,
@@ -110,6 +112,7 @@ static void split_words(struct policy_work *w, struct strv *list)
 
 struct size_decision {
 	const struct spec_mount *m;
+	const char *control; /* NULL = "tmpfs" */
 	const char *what; /* "bytes", "inodes" */
 	const struct policy_value *rule, *excess;
 	bool given;
@@ -120,6 +123,7 @@ struct size_decision {
 /* As policy_limit_decide(), but silent where nothing changes: there are many of them. */
 static uint64_t decide(struct policy_work *w, const struct size_decision *d)
 {
+	const char *control = d->control ? d->control : "tmpfs";
 	bool unlimited = d->given && d->asked == POLICY_UNLIMITED;
 	char number[POLICY_TEXT_MAX], asked[200], given[POLICY_TEXT_MAX];
 	uint64_t n = !d->given || unlimited ? d->def : MIN(d->asked, d->max);
@@ -131,10 +135,10 @@ static uint64_t decide(struct policy_work *w, const struct size_decision *d)
 		       d->m->destination);
 	d->text(given, n);
 	if (d->given && !unlimited && d->excess->n == POLICY_REFUSE)
-		policy_refuse(w->v, "tmpfs", d->rule, asked, "ask for at most %s, or raise %s",
+		policy_refuse(w->v, control, d->rule, asked, "ask for at most %s, or raise %s",
 			      given, policy_place(w->v, d->rule));
 	else
-		policy_note(w->v, "tmpfs", d->given ? POLICY_CLAMPED : POLICY_ADDED, d->rule, asked,
+		policy_note(w->v, control, d->given ? POLICY_CLAMPED : POLICY_ADDED, d->rule, asked,
 			    given);
 	return n;
 }
@@ -181,6 +185,25 @@ void policy_do_tmpfs(struct policy_work *w, struct spec_mount *m)
 	if (has_inodes)
 		d.asked = size_parse(w, inodes);
 	add_option(w, m, "nr_inodes=", decide(w, &d));
+}
+
+void policy_do_devpts(struct policy_work *w, struct spec_mount *m)
+{
+	struct size_decision d = { .m = m,
+				   .control = "mounts",
+				   .what = "terminals",
+				   .rule = &w->profile->mounts.types,
+				   .excess = &w->profile->disk.excess,
+				   .def = TERMINALS_MAX,
+				   .max = TERMINALS_MAX,
+				   .text = policy_count_text };
+	const char *max = NULL;
+
+	split_words(w, &m->options);
+	d.given = take_option(&m->options, "max=", &max);
+	if (d.given)
+		d.asked = size_parse(w, max);
+	add_option(w, m, "max=", decide(w, &d));
 }
 
 /* The home folder as the process will see it, or NULL. */

@@ -76,3 +76,47 @@ taken_over() {
 		works
 	done
 }
+
+# second_container: a bundle beside the first, of the same image.
+second_container() {
+	mkdir "$T/second"
+	jq --arg r "$ROOTFS" --arg c "$CGROUP-second" --arg verb "$1" \
+		'.root.path = $r | .linux.cgroupsPath = $c | .process.args = ["taker", $verb]' \
+		"$BUNDLE/config.json" >"$T/second/config.json"
+}
+
+# takes VERB: how many the container gets; it keeps them. Afterwards one of another container: $rest.
+takes() {
+	args taker "$1"
+	rt run --detach --bundle "$BUNDLE" "$ID" </dev/null >"$T/taken" 2>&1 3>&-
+	wait_for 20 grep -q . "$T/taken"
+	taken=$(cat "$T/taken")
+	second_container "$1"
+	rt run --detach --bundle "$T/second" second </dev/null >"$T/rest" 2>&1 3>&- || { cat "$T/rest"; return 1; }
+	wait_for 20 grep -q . "$T/rest"
+	rest=$(cat "$T/rest")
+	echo "taken $taken, by the next $rest"
+}
+
+@test "one container does not take all terminals" {
+	AGENTRUN_FLAGS=''
+	takes terminals
+	[ "$taken" -gt 0 ] && [ "$taken" -le 256 ]
+	[ "$rest" -gt 0 ]
+	rt delete --force second
+}
+
+@test "what root of a container has pending leaves root of the host its own" {
+	local most
+	AGENTRUN_FLAGS=''
+	most=$(ulimit -i)
+	[ "$most" = unlimited ] || [ "$most" -gt 5000 ] || skip "no more is allowed to root here: $most"
+	takes timers
+	[ "$taken" -gt 0 ] && [ "$taken" -le 4096 ]
+	cc -static -o "$T/taker" "$BATS_TEST_DIRNAME/helpers/taker.c"
+	"$T/taker" timers >"$T/host" 3>&- &
+	wait_for 10 grep -q . "$T/host"
+	kill $!
+	[ "$(cat "$T/host")" -gt 100 ]
+	rt delete --force second
+}

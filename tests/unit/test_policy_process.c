@@ -132,19 +132,19 @@ static const struct {
 	const char *name, *policy, *rlimits, *control, *decision, *list;
 } limits[] = {
 	/* clang-format off */
-	{ "limits: absent", NULL, "", "rlimit RLIMIT_NOFILE", "added nothing > 1024:65536", "core=0:0 nofile=1024:65536 nice=0:0 rtprio=0:0" },
-	{ "limits: core", NULL, "{\"type\":\"RLIMIT_CORE\",\"soft\":0,\"hard\":18446744073709551615}", "rlimit RLIMIT_CORE", "clamped 0:unlimited > 0:0", "core=0:0 nofile=1024:65536 nice=0:0 rtprio=0:0" },
-	{ "limits: core of 0", NULL, "{\"type\":\"RLIMIT_CORE\",\"soft\":0,\"hard\":0}", "rlimit RLIMIT_CORE", "", "core=0:0 nofile=1024:65536 nice=0:0 rtprio=0:0" },
-	{ "limits: fewer files", NULL, "{\"type\":\"RLIMIT_NOFILE\",\"soft\":64,\"hard\":128}", "rlimit RLIMIT_NOFILE", "", "nofile=64:128 core=0:0 nice=0:0 rtprio=0:0" },
-	{ "limits: more files", NULL, "{\"type\":\"RLIMIT_NOFILE\",\"soft\":1048576,\"hard\":1048576}", "rlimit RLIMIT_NOFILE", "clamped 1048576:1048576 > 65536:65536", "nofile=65536:65536 core=0:0 nice=0:0 rtprio=0:0" },
-	{ "limits: more files, hard only", NULL, "{\"type\":\"RLIMIT_NOFILE\",\"soft\":1024,\"hard\":1048576}", "rlimit RLIMIT_NOFILE", "clamped 1024:1048576 > 1024:65536", "nofile=1024:65536 core=0:0 nice=0:0 rtprio=0:0" },
-	{ "limits: files of the policy", "\"rlimits\":{\"nofile\":2048}", "", "rlimit RLIMIT_NOFILE", "added nothing > 1024:2048", "core=0:0 nofile=1024:2048 nice=0:0 rtprio=0:0" },
-	{ "limits: no cap", "\"rlimits\":{\"nofile\":\"unlimited\",\"core\":\"unlimited\"}", "{\"type\":\"RLIMIT_NOFILE\",\"soft\":1048576,\"hard\":1048576}", "rlimit RLIMIT_NOFILE", "", "nofile=1048576:1048576 nice=0:0 rtprio=0:0" },
+	{ "limits: absent", NULL, "", "rlimit RLIMIT_NOFILE", "added nothing > 1024:65536", "core=0:0 nofile=1024:65536 sigpending=4096:4096 nice=0:0 rtprio=0:0" },
+	{ "limits: core", NULL, "{\"type\":\"RLIMIT_CORE\",\"soft\":0,\"hard\":18446744073709551615}", "rlimit RLIMIT_CORE", "clamped 0:unlimited > 0:0", "core=0:0 nofile=1024:65536 sigpending=4096:4096 nice=0:0 rtprio=0:0" },
+	{ "limits: core of 0", NULL, "{\"type\":\"RLIMIT_CORE\",\"soft\":0,\"hard\":0}", "rlimit RLIMIT_CORE", "", "core=0:0 nofile=1024:65536 sigpending=4096:4096 nice=0:0 rtprio=0:0" },
+	{ "limits: fewer files", NULL, "{\"type\":\"RLIMIT_NOFILE\",\"soft\":64,\"hard\":128}", "rlimit RLIMIT_NOFILE", "", "nofile=64:128 core=0:0 sigpending=4096:4096 nice=0:0 rtprio=0:0" },
+	{ "limits: more files", NULL, "{\"type\":\"RLIMIT_NOFILE\",\"soft\":1048576,\"hard\":1048576}", "rlimit RLIMIT_NOFILE", "clamped 1048576:1048576 > 65536:65536", "nofile=65536:65536 core=0:0 sigpending=4096:4096 nice=0:0 rtprio=0:0" },
+	{ "limits: more files, hard only", NULL, "{\"type\":\"RLIMIT_NOFILE\",\"soft\":1024,\"hard\":1048576}", "rlimit RLIMIT_NOFILE", "clamped 1024:1048576 > 1024:65536", "nofile=1024:65536 core=0:0 sigpending=4096:4096 nice=0:0 rtprio=0:0" },
+	{ "limits: files of the policy", "\"rlimits\":{\"nofile\":2048}", "", "rlimit RLIMIT_NOFILE", "added nothing > 1024:2048", "core=0:0 nofile=1024:2048 sigpending=4096:4096 nice=0:0 rtprio=0:0" },
+	{ "limits: no cap", "\"rlimits\":{\"nofile\":\"unlimited\",\"core\":\"unlimited\"}", "{\"type\":\"RLIMIT_NOFILE\",\"soft\":1048576,\"hard\":1048576}", "rlimit RLIMIT_NOFILE", "", "nofile=1048576:1048576 sigpending=4096:4096 nice=0:0 rtprio=0:0" },
 	{ "limits: refused", "\"rlimits\":{\"excess\":\"refuse\"}", "{\"type\":\"RLIMIT_NOFILE\",\"soft\":1048576,\"hard\":1048576}", "rlimit RLIMIT_NOFILE", "refused 1048576:1048576", NULL },
-	{ "limits: priority", NULL, "{\"type\":\"RLIMIT_RTPRIO\",\"soft\":99,\"hard\":99},{\"type\":\"RLIMIT_NICE\",\"soft\":40,\"hard\":40}", "rlimit RLIMIT_RTPRIO", "clamped 99:99 > 0:0", "rtprio=0:0 nice=0:0 core=0:0 nofile=1024:65536" },
-	{ "limits: not capped by default", NULL, "{\"type\":\"RLIMIT_STACK\",\"soft\":1,\"hard\":18446744073709551615}", "rlimit RLIMIT_STACK", "", "stack=1:unlimited core=0:0 nofile=1024:65536 nice=0:0 rtprio=0:0" },
-	{ "limits: capped by policy", "\"rlimits\":{\"stack\":8388608}", "{\"type\":\"RLIMIT_STACK\",\"soft\":1,\"hard\":18446744073709551615}", "rlimit RLIMIT_STACK", "clamped 1:unlimited > 1:8388608", "stack=1:8388608 core=0:0 nofile=1024:65536 nice=0:0 rtprio=0:0" },
-	{ "limits: capped by policy, inherited", "\"rlimits\":{\"nproc\":10}", "", "rlimit RLIMIT_NPROC", "added nothing > 10:10", "core=0:0 nproc=10:10 nofile=1024:65536 nice=0:0 rtprio=0:0" },
+	{ "limits: priority", NULL, "{\"type\":\"RLIMIT_RTPRIO\",\"soft\":99,\"hard\":99},{\"type\":\"RLIMIT_NICE\",\"soft\":40,\"hard\":40}", "rlimit RLIMIT_RTPRIO", "clamped 99:99 > 0:0", "rtprio=0:0 nice=0:0 core=0:0 nofile=1024:65536 sigpending=4096:4096" },
+	{ "limits: not capped by default", NULL, "{\"type\":\"RLIMIT_STACK\",\"soft\":1,\"hard\":18446744073709551615}", "rlimit RLIMIT_STACK", "", "stack=1:unlimited core=0:0 nofile=1024:65536 sigpending=4096:4096 nice=0:0 rtprio=0:0" },
+	{ "limits: capped by policy", "\"rlimits\":{\"stack\":8388608}", "{\"type\":\"RLIMIT_STACK\",\"soft\":1,\"hard\":18446744073709551615}", "rlimit RLIMIT_STACK", "clamped 1:unlimited > 1:8388608", "stack=1:8388608 core=0:0 nofile=1024:65536 sigpending=4096:4096 nice=0:0 rtprio=0:0" },
+	{ "limits: capped by policy, inherited", "\"rlimits\":{\"nproc\":10}", "", "rlimit RLIMIT_NPROC", "added nothing > 10:10", "core=0:0 nproc=10:10 nofile=1024:65536 sigpending=4096:4096 nice=0:0 rtprio=0:0" },
 	/* clang-format on */
 };
 

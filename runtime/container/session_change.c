@@ -141,8 +141,10 @@ int session_begin(const struct container_env *env, const char *id, bool recover,
 	r = session_search(env, id, &search, err);
 	if (r == 0)
 		r = open_change(&search.own, search.id, c, err);
-	if (r == 0 && c->live)
+	if (r == 0 && c->live) {
+		snap_write_out(&c->snap);
 		r = freeze(c, err);
+	}
 	if (r == 0 && c->live)
 		r = open_all_merged(c, err);
 	if (r == 0 && recover)

@@ -125,6 +125,12 @@ void snap_list_done(struct snap_list *l);
 /* The one session whose id is, or begins with, id; both malloc'ed. SNAP_E_NOT_FOUND, -ENOTUNIQ. */
 int snap_find(const char *id, char **ret_id, char **ret_root, struct error *err);
 
+/*
+ * Begins with what takes long and can be done while the container still runs: its layer goes to the disk, so that less is left to
+ * write when it is frozen. What fails fails again there.
+ */
+void snap_write_out(const struct snap *s);
+
 /* The layer that a path inside the container belongs to, and the rest of the path ("" = all of it), malloc'ed. */
 int snap_locate(const struct snap_record *rec, const char *path, size_t *ret_layer, char **ret_below, struct error *err);
 

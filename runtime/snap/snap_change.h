@@ -36,6 +36,7 @@ struct snap_change {
 	const char *from; /* SNAP_RENAMED: the old path */
 	const char *link; /* another name of the same new file that stands before it in the list */
 	unsigned attrs;	  /* that differ: SNAP_ATTR_*; not for added and deleted ones */
+	bool unseen;	  /* a folder that holds more, too deep or too much to be listed */
 	bool implied;	  /* below a deleted or replaced folder: listed only on demand */
 	struct stat old, new; /* where there is one */
 	const void *handle; /* of the file before the session: for renames, and to know it again */

@@ -212,7 +212,8 @@ int snap_commit(const struct snap *s, const struct snap_commit_options *opt, str
 	for (i = 0; i < parts.n && r == 0; i++) {
 		struct snap_part *p = &parts.items[i];
 
-		if (p->paths.n > 0)
+		r = snap_check_seen(&p->changes, false, err);
+		if (r == 0 && p->paths.n > 0)
 			r = snap_paths_add_above(p->view.upper_fd, p->view.lower_fd, below, &p->paths, err);
 		snap_paths_sort(&p->paths);
 		for (k = 0; k < p->changes.n; k++)

@@ -24,6 +24,8 @@ void snap_parts_done(struct snap_parts *p);
 
 /* The layers that path (NULL = all) is about, opened and walked. below: malloc'ed rest of the path. */
 int snap_parts_open(const struct snap *s, const char *path, bool writable, struct snap_parts *ret, char **ret_below, struct error *err);
+/* -ENAMETOOLONG when the list lacks what is too deep. removing: new folders may hold such, since all that is in them goes. */
+int snap_check_seen(const struct snap_changes *c, bool removing, struct error *err);
 /*
  * Adds the folders above below that are missing in to and there in from; -EEXIST when something else is in
  * their place there.

@@ -128,6 +128,7 @@ bool snap_ours_has(const struct snap_ours *o, size_t layer, const char *path, co
 int snap_ours_add(int dir_fd, size_t layer, int original_fd, const struct snap_paths *paths, struct error *err)
 {
 	_cleanup_close_ int fd = openat(dir_fd, OURS_FILE, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct snap_cursor original = SNAP_CURSOR(original_fd);
 	_cleanup_buf_ struct buf b = BUF_NULL;
 	struct stat st;
 	size_t i;
@@ -138,12 +139,13 @@ int snap_ours_add(int dir_fd, size_t layer, int original_fd, const struct snap_p
 	/* Ends what a crash may have cut off. */
 	buf_add(&b, "", 1);
 	for (i = 0; i < paths->n; i++) {
-		if (snap_tree_stat(original_fd, paths->items[i], &st) < 0)
+		if (snap_cursor_stat(&original, paths->items[i], &st) < 0)
 			continue;
 		buf_addf(&b, "%zu %llu %lld %lld ", layer, (unsigned long long)st.st_ino, (long long)st.st_ctim.tv_sec,
 			 (long long)st.st_ctim.tv_nsec);
 		buf_add(&b, paths->items[i], strlen(paths->items[i]) + 1);
 	}
+	snap_cursor_done(&original);
 	r = buf_ok(&b) ? fd_write_all(fd, b.data, b.len) : -ENOMEM;
 	if (r == 0 && fsync(fd) < 0)
 		r = -errno;

@@ -57,6 +57,18 @@ int snap_parts_open(const struct snap *s, const char *path, bool writable, struc
 	return 0;
 }
 
+int snap_check_seen(const struct snap_changes *c, bool removing, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		if (c->items[i].unseen && !(removing && (c->items[i].kind == SNAP_ADDED || c->items[i].kind == SNAP_REPLACED)))
+			return error_text(err, -ENAMETOOLONG, "a folder in the session holds paths of more than %zu bytes, or too many: %.200s%s "
+					  "(delete it in the container, name others by --path, or roll back the whole session when the "
+					  "container has stopped)", SNAP_PATH_MAX, c->items[i].path, strlen(c->items[i].path) > 200 ? "..." : "");
+	return 0;
+}
+
 int snap_paths_add_above(int from_fd, int to_fd, const char *below, struct snap_paths *paths, struct error *err)
 {
 	_cleanup_free_ char *above = strdup(below);

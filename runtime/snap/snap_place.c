@@ -97,32 +97,63 @@ int snap_dir_open(const char *path, bool create, int *ret_fd, struct error *err)
 	return r;
 }
 
-/* By paths from dirfd: a deep tree costs no descriptors. */
-static int remove_below(int dirfd, const char *path)
+/* 1: a folder that is not empty. */
+static int remove_one(struct snap_cursor *c, const char *path)
 {
-	_cleanup_snap_names_ struct snap_names names = { 0 };
-	struct error ignored = ERROR_NULL;
-	size_t i;
-	int r;
+	const char *name;
+	int dir_fd, r = snap_cursor_parent(c, path, &dir_fd, &name);
 
-	if (unlinkat(dirfd, path, 0) == 0 || errno == ENOENT)
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT)
 		return 0;
 	if (errno != EISDIR && errno != EPERM)
 		return -errno;
-	r = snap_names_read(dirfd, path, &names, &ignored);
-	for (i = 0; i < names.n && r == 0; i++) {
-		_cleanup_free_ char *child = snap_tree_join(path, names.items[i]);
+	if (unlinkat(dir_fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+		return 0;
+	return errno == ENOTEMPTY || errno == EEXIST ? 1 : -errno;
+}
 
-		r = child ? remove_below(dirfd, child) : -ENOMEM;
+static int remove_all(struct snap_cursor *c, const char *top, struct snap_levels *levels)
+{
+	_cleanup_free_ char *path = strdup(top);
+	struct error ignored = ERROR_NULL;
+	struct snap_level *l;
+	int r = path ? remove_one(c, path) : -ENOMEM;
+
+	while (r >= 0) {
+		if (r == 1) {
+			l = snap_levels_add(levels, path);
+			r = l ? snap_cursor_names(c, path, &l->names, &ignored) : -ENOMEM;
+			if (r < 0)
+				break;
+		}
+		if (levels->n == 0)
+			return 0;
+		l = &levels->items[levels->n - 1];
+		free(take_ptr(path));
+		r = snap_level_next(l, &path, &ignored);
+		if (r == 0 && !path) {
+			path = take_ptr(l->path);
+			snap_levels_drop(levels);
+			r = remove_one(c, path);
+			/* Somebody puts things there as fast as they go. */
+			r = r == 1 ? -ENOTEMPTY : r;
+		} else if (r == 0) {
+			r = remove_one(c, path);
+		}
 	}
-	if (r < 0)
-		return r;
-	return unlinkat(dirfd, path, AT_REMOVEDIR) < 0 && errno != ENOENT ? -errno : 0;
+	return r;
 }
 
 int snap_tree_remove(int dirfd, const char *name)
 {
-	return remove_below(dirfd, name);
+	_cleanup_snap_levels_ struct snap_levels levels = { 0 };
+	struct snap_cursor c = SNAP_CURSOR(dirfd);
+	int r = remove_all(&c, name, &levels);
+
+	snap_cursor_done(&c);
+	return r;
 }
 
 int snap_dir_clear(int dir_fd)

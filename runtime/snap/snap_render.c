@@ -121,6 +121,10 @@ static void put_notes(struct buf *b, const struct snap_change *c)
 			buf_addf(b, " %u:%u -> %u:%u", c->old.st_uid, c->old.st_gid, c->new.st_uid, c->new.st_gid);
 		before = ", ";
 	}
+	if (c->unseen) {
+		buf_addf(b, "%sholds more than is listed", before);
+		before = ", ";
+	}
 	if (c->link) {
 		buf_addf(b, "%shard link of ", before);
 		snap_quote(b, "", c->link);
@@ -233,6 +237,8 @@ void snap_render_json(struct json_writer *w, const struct snap_layer *layer, con
 					json_string(w, NULL, attr_words[k].word);
 			json_array_end(w);
 		}
+		if (x->unseen)
+			json_bool(w, "unseen", true);
 		if (x->kind != SNAP_ADDED)
 			json_side(w, "old", &x->old);
 		if (x->kind != SNAP_DELETED)

@@ -122,6 +122,8 @@ static int open_snapshot(struct snap_part *p, struct snap_over *over, int image_
 		return error_set(err, -errno, "open the snapshot");
 	then.upper_fd = upper_fd;
 	r = snap_walk(&then, below, true, &changes, err);
+	if (r == 0)
+		r = snap_check_seen(&changes, false, err);
 	for (i = 0; i < changes.n && r == 0; i++)
 		r = snap_paths_add(&p->paths, changes.items[i].path, err);
 	return r < 0 ? r : overlay(&p->view, over, mount_fd, true, ret_fd, err);
@@ -155,8 +157,9 @@ static int roll_layer(const struct snap *s, struct snap_part *p, const char *nam
 
 	over.source = s->record->layers[p->layer].source;
 	over.layer = p->layer;
+	r = snap_check_seen(&p->changes, name == NULL, err);
 	/* Nobody else sees our own overlay: there ids are as they are. */
-	if (merged_fd >= 0)
+	if (r == 0 && merged_fd >= 0)
 		r = snap_over_map(&over, &s->record->layers[p->layer], err);
 	if (r == 0 && name) {
 		r = snap_taken_image(s, name, &image_fd, err);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "snap/snap_attrs.h"
+#include "snap/snap_private.h"
 #include "snap/snap_tree.h"
 #include "util/cleanup.h"
 #include "util/str.h"
@@ -72,9 +73,9 @@ static void side_done(struct side *s)
 	cleanup_closep(&s->fd);
 }
 
-static int side_open(int top_fd, const char *path, struct side *ret)
+static int side_open(struct snap_cursor *c, const char *path, struct side *ret)
 {
-	int fd = snap_tree_open(top_fd, path, O_PATH);
+	int fd = snap_cursor_open(c, path, O_PATH);
 
 	if (fd == -ENOENT)
 		return 0;
@@ -93,20 +94,6 @@ static int side_open(int top_fd, const char *path, struct side *ret)
 	return 0;
 }
 
-/* Both sides of a path. 1: something else is mounted there, which is not ours to change. */
-static int open_both(struct snap_sync *s, const char *path, struct side *from, struct side *to, struct error *err)
-{
-	int r = side_open(s->from_fd, path, from);
-
-	if (r == 0)
-		r = side_open(s->to_fd, path, to);
-	if (r == -EXDEV) {
-		s->skipped++;
-		return 1;
-	}
-	return r < 0 ? error_set(err, r, "look at %s", *path ? path : ".") : 0;
-}
-
 /* Files hard-linked in the source, in the order of their inodes' first paths. */
 struct link {
 	dev_t dev;
@@ -119,8 +106,24 @@ struct link {
 struct work {
 	struct snap_sync *s;
 	struct arena arena;
+	struct snap_cursor from, to;
+	bool *folders; /* by path: the source has a folder there */
 	struct link *links[LINK_BUCKETS];
 };
+
+/* Both sides of a path. 1: something else is mounted there, which is not ours to change. */
+static int open_both(struct work *w, const char *path, struct side *from, struct side *to, struct error *err)
+{
+	int r = side_open(&w->from, path, from);
+
+	if (r == 0)
+		r = side_open(&w->to, path, to);
+	if (r == -EXDEV) {
+		w->s->skipped++;
+		return 1;
+	}
+	return r < 0 ? error_set(err, r, "look at %s", *path ? path : ".") : 0;
+}
 
 /* The path at which the same file stands already in the target; notes this one when it is the first. */
 static int link_of(struct work *w, const struct stat *st, const char *path, const char **ret, struct error *err)
@@ -146,19 +149,21 @@ static int link_of(struct work *w, const struct stat *st, const char *path, cons
 static int remove_one(struct work *w, const char *path, struct error *err)
 {
 	_cleanup_(side_done) struct side from = SIDE_NULL, to = SIDE_NULL;
-	_cleanup_close_ int dir_fd = -EBADF;
 	const char *name;
-	int r;
+	int r, dir_fd;
 
-	r = open_both(w->s, path, &from, &to, err);
+	r = open_both(w, path, &from, &to, err);
 	if (r != 0 || to.fd < 0 || !*path)
 		return r < 0 ? r : 0;
 	/* What takes its place can be renamed over it, unless one of them is a folder. */
 	if (from.fd >= 0 && (!((from.st.st_mode ^ to.st.st_mode) & S_IFMT) || (!S_ISDIR(from.st.st_mode) && !S_ISDIR(to.st.st_mode))))
 		return 0;
-	r = snap_tree_parent(w->s->to_fd, path, &dir_fd, &name);
+	r = snap_cursor_parent(&w->to, path, &dir_fd, &name);
 	if (r == 0 && unlinkat(dir_fd, name, S_ISDIR(to.st.st_mode) ? AT_REMOVEDIR : 0) < 0)
 		r = -errno;
+	/* What was too deep to be listed. */
+	if ((r == -ENOTEMPTY || r == -EEXIST) && w->s->tight)
+		r = snap_tree_remove(dir_fd, name);
 	if (r == -EBUSY) {
 		w->s->skipped++;
 		return 0;
@@ -171,15 +176,14 @@ static int remove_one(struct work *w, const char *path, struct error *err)
 
 static int put_file(struct work *w, const char *path, const struct side *from, const char *link, struct error *err)
 {
-	_cleanup_close_ int dir_fd = -EBADF;
 	const char *name;
-	int r;
+	int r, dir_fd;
 
-	r = snap_tree_parent(w->s->to_fd, path, &dir_fd, &name);
+	r = snap_cursor_parent(&w->to, path, &dir_fd, &name);
 	if (r < 0)
 		return error_set(err, r, "open the folder of %s", path);
-	(void)unlinkat(dir_fd, w->s->temp, 0);
 	if (link) {
+		(void)unlinkat(dir_fd, w->s->temp, 0);
 		_cleanup_close_ int link_dir = -EBADF;
 		const char *link_name;
 
@@ -190,6 +194,9 @@ static int put_file(struct work *w, const char *path, const struct side *from, c
 			(void)error_set(err, r, "link");
 	} else {
 		r = snap_object_copy(from->fd, &from->st, dir_fd, w->s->temp, &w->s->bytes, err);
+		/* A crash left it. */
+		if (r == -EEXIST && unlinkat(dir_fd, w->s->temp, 0) == 0)
+			r = snap_object_copy(from->fd, &from->st, dir_fd, w->s->temp, &w->s->bytes, err);
 		if (r == -ENOSPC && w->s->tight) {
 			(void)unlinkat(dir_fd, w->s->temp, 0);
 			(void)unlinkat(dir_fd, name, 0);
@@ -202,7 +209,8 @@ static int put_file(struct work *w, const char *path, const struct side *from, c
 			r = error_set(err, -errno, "rename");
 	}
 	/* rename(2) between two names of one file does nothing. */
-	(void)unlinkat(dir_fd, w->s->temp, 0);
+	if (link || r < 0)
+		(void)unlinkat(dir_fd, w->s->temp, 0);
 	return r < 0 ? error_prefix(err, "write %s", path) : 0;
 }
 
@@ -213,21 +221,21 @@ static bool linked(const struct snap_sync *s, const struct side *to, const char 
 	return snap_tree_stat(s->to_fd, link, &st) == 0 && st.st_ino == to->st.st_ino && st.st_dev == to->st.st_dev;
 }
 
-static int put_one(struct work *w, const char *path, struct error *err)
+static int put_one(struct work *w, const char *path, bool *ret_folder, struct error *err)
 {
 	_cleanup_(side_done) struct side from = SIDE_NULL, to = SIDE_NULL;
-	_cleanup_close_ int dir_fd = -EBADF;
 	const char *name, *link;
 	bool same = false;
-	int r;
+	int r, dir_fd;
 
-	r = open_both(w->s, path, &from, &to, err);
+	r = open_both(w, path, &from, &to, err);
+	*ret_folder = r == 0 && from.fd >= 0 && S_ISDIR(from.st.st_mode);
 	if (r != 0 || from.fd < 0 || !*path)
 		return r < 0 ? r : 0;
-	if (S_ISDIR(from.st.st_mode)) {
+	if (*ret_folder) {
 		if (to.fd >= 0)
 			return 0;
-		r = snap_tree_parent(w->s->to_fd, path, &dir_fd, &name);
+		r = snap_cursor_parent(&w->to, path, &dir_fd, &name);
 		if (r == 0 && mkdirat(dir_fd, name, 0700) < 0)
 			r = -errno;
 		w->s->files++;
@@ -254,7 +262,7 @@ static int finish_folder(struct work *w, const char *path, struct error *err)
 	bool same;
 	int r;
 
-	r = open_both(w->s, path, &from, &to, err);
+	r = open_both(w, path, &from, &to, err);
 	if (r != 0 || from.fd < 0 || to.fd < 0 || !S_ISDIR(from.st.st_mode) || !S_ISDIR(to.st.st_mode))
 		return r < 0 ? r : 0;
 	r = snap_same_object(from.fd, &from.st, to.fd, &to.st, &same, err);
@@ -267,18 +275,26 @@ static int finish_folder(struct work *w, const char *path, struct error *err)
 
 int snap_sync(struct snap_sync *s, const struct snap_paths *paths, struct error *err)
 {
-	struct work w = { .s = s };
+	struct work w = { .s = s, .from = SNAP_CURSOR(s->from_fd), .to = SNAP_CURSOR(s->to_fd) };
 	size_t i;
 	int r = 0;
 
 	assert(s->temp && *s->temp);
 
+	w.folders = arena_calloc(&w.arena, paths->n + 1, sizeof(*w.folders));
+	if (!w.folders)
+		return error_oom(err);
 	for (i = paths->n; i-- > 0 && r == 0;)
 		r = remove_one(&w, paths->items[i], err);
+	/* A folder may be another one now. */
+	snap_cursor_done(&w.to);
 	for (i = 0; i < paths->n && r == 0; i++)
-		r = put_one(&w, paths->items[i], err);
+		r = put_one(&w, paths->items[i], &w.folders[i], err);
 	for (i = paths->n; i-- > 0 && r == 0;)
-		r = finish_folder(&w, paths->items[i], err);
+		if (w.folders[i])
+			r = finish_folder(&w, paths->items[i], err);
+	snap_cursor_done(&w.from);
+	snap_cursor_done(&w.to);
 	arena_done(&w.arena);
 	return r;
 }

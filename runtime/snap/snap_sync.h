@@ -29,7 +29,11 @@ void snap_paths_done(struct snap_paths *p);
 struct snap_sync {
 	int from_fd, to_fd;	 /* tops; whiteouts of from count as nothing */
 	const char *temp;	 /* name for unfinished files, not to be met otherwise */
-	bool tight; /* to_fd may be full, and can be made again from from_fd: there what is in the way goes first */
+	/*
+	 * to_fd is the session's own: it may be full, and can be made again from from_fd, so what is in the way goes first; and
+	 * a folder that must go goes with all it holds.
+	 */
+	bool tight;
 	uint64_t files, bytes;	 /* out: changed objects, bytes copied */
 	uint64_t skipped;	 /* out: places where something else is mounted, or in use */
 };

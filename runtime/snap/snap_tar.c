@@ -334,6 +334,8 @@ int snap_export(const struct snap *s, const char *path, const char *file, struct
 	size_t i;
 	int r = snap_parts_open(s, path, false, &parts, &below, err);
 
+	for (i = 0; i < parts.n && r == 0; i++)
+		r = snap_check_seen(&parts.items[i].changes, false, err);
 	if (r == 0)
 		r = check_changes(&parts, s->record->size, err);
 	if (r < 0)

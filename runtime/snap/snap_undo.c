@@ -140,14 +140,19 @@ static int write_paths(int undo_fd, const char *name, const struct snap_paths *p
 /* The folders above a path. What they are like does not matter: they are not among the paths, or follow. */
 static int make_parents(int top_fd, const char *path)
 {
-	_cleanup_free_ char *copy = strdup(path);
+	_cleanup_close_ int there_fd = -EBADF;
+	_cleanup_free_ char *copy = NULL;
+	const char *name;
 	char *slash;
 
+	/* Mostly those of the path before. */
+	if (!*path || snap_tree_parent(top_fd, path, &there_fd, &name) == 0)
+		return 0;
+	copy = strdup(path);
 	if (!copy)
 		return -ENOMEM;
 	for (slash = strchr(copy, '/'); slash; slash = strchr(slash + 1, '/')) {
 		_cleanup_close_ int dir_fd = -EBADF;
-		const char *name;
 		int r;
 
 		*slash = '\0';
@@ -164,11 +169,13 @@ static int make_parents(int top_fd, const char *path)
 int snap_undo_save(int undo_fd, size_t layer, int original_fd, const struct snap_paths *paths, struct error *err)
 {
 	struct snap_sync sync = { .from_fd = original_fd, .temp = SAVE_TEMP, .to_fd = -EBADF };
+	struct snap_cursor original = SNAP_CURSOR(original_fd);
+	_cleanup_snap_paths_ struct snap_paths there = { 0 };
 	_cleanup_close_ int tree_fd = -EBADF;
 	char name[24], list[32];
 	struct stat st;
 	size_t i;
-	int r;
+	int r = 0;
 
 	(void)snprintf(name, sizeof(name), "%zu", layer);
 	(void)snprintf(list, sizeof(list), "%zu.paths", layer);
@@ -177,15 +184,22 @@ int snap_undo_save(int undo_fd, size_t layer, int original_fd, const struct snap
 	tree_fd = openat(undo_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (tree_fd < 0)
 		return error_set(err, -errno, "open the folder for what the commit replaces");
+	/* What is not there need not be saved: of a commit of new files that is nearly all. */
 	for (i = 0; i < paths->n; i++) {
-		if (snap_tree_stat(original_fd, paths->items[i], &st) < 0)
+		if (snap_cursor_stat(&original, paths->items[i], &st) < 0)
 			continue;
 		r = make_parents(tree_fd, paths->items[i]);
 		if (r < 0)
-			return error_set(err, r, "save %s", paths->items[i]);
+			(void)error_set(err, r, "save %s", paths->items[i]);
+		else
+			r = snap_paths_add(&there, paths->items[i], err);
+		if (r < 0)
+			break;
 	}
+	snap_cursor_done(&original);
 	sync.to_fd = tree_fd;
-	r = snap_sync(&sync, paths, err);
+	if (r == 0)
+		r = snap_sync(&sync, &there, err);
 	if (r < 0)
 		return error_prefix(err, "save what the commit replaces");
 	return write_paths(undo_fd, list, paths, err);

@@ -117,6 +117,19 @@ int snap_view_open(const struct snap *s, size_t layer, bool writable, struct sna
 	return 0;
 }
 
+void snap_write_out(const struct snap *s)
+{
+	_cleanup_close_ int image_fd = openat(s->dir_fd, SNAP_IMAGE_FILE, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int mount_fd = -EBADF, top_fd = -EBADF;
+	struct error ignored = ERROR_NULL;
+
+	if (image_fd < 0 || snap_image_mount(image_fd, SNAP_MOUNT_READONLY, &mount_fd, &ignored) < 0)
+		return;
+	top_fd = openat(mount_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (top_fd >= 0 && syncfs(top_fd) == 0)
+		(void)fsync(image_fd);
+}
+
 void snap_view_done(struct snap_view *v)
 {
 	cleanup_closep(&v->upper_fd);

@@ -1,6 +1,7 @@
 /*
  * The walk over an upper folder: what stands there is whole (no redirects, no metacopy), so
- * each object is compared with what the original has at the same path.
+ * each object is compared with what the original has at the same path. Its depth is the agent's
+ * to choose, so nothing recurses.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -26,6 +27,8 @@ struct walk {
 	const struct snap_view *v;
 	struct snap_changes *out;
 	bool deep;
+	size_t bytes; /* of the paths found */
+	struct snap_cursor upper, lower;
 	struct link *links[LINK_BUCKETS];
 	struct error *err;
 };
@@ -35,9 +38,9 @@ static void object_done(struct snap_object *o)
 	cleanup_closep(&o->fd);
 }
 
-static int object_open(int top_fd, const char *path, struct snap_object *o)
+static int object_open(struct snap_cursor *c, const char *path, struct snap_object *o)
 {
-	int fd = snap_tree_open(top_fd, path, O_PATH);
+	int fd = snap_cursor_open(c, path, O_PATH);
 
 	if (fd == -ENOENT)
 		return 0;
@@ -102,6 +105,7 @@ static int add(struct walk *w, enum snap_kind kind, const char *path, const stru
 
 	if (!c)
 		return error_oom(w->err);
+	w->bytes += strlen(path) + 1;
 	c->attrs = attrs;
 	c->implied = implied;
 	if (low && low->fd >= 0) {
@@ -118,30 +122,59 @@ static int add(struct walk *w, enum snap_kind kind, const char *path, const stru
 	return r;
 }
 
+/* Whether what is in the folder is too much to be looked at; then the list says so, at the folder. */
+static int too_deep(struct walk *w, const char *path, bool *ret)
+{
+	struct snap_change *last = w->out->n > 0 ? &w->out->items[w->out->n - 1] : NULL;
+
+	*ret = strlen(path) > SNAP_PATH_MAX || w->bytes > SNAP_PATHS_BYTES;
+	if (!*ret)
+		return 0;
+	if (!last || !str_eq(last->path, path))
+		last = snap_changes_add(w->out, SNAP_MODIFIED, path);
+	if (!last)
+		return error_oom(w->err);
+	last->unseen = true;
+	return 0;
+}
+
+static int enter_gone(struct walk *w, struct snap_levels *levels, const char *path)
+{
+	struct snap_level *l;
+	bool deep;
+	int r = too_deep(w, path, &deep);
+
+	if (r < 0 || deep)
+		return r;
+	l = snap_levels_add(levels, path);
+	return l ? snap_cursor_names(&w->lower, path, &l->names, w->err) : error_oom(w->err);
+}
+
 /* What a deleted folder of the original held. */
 static int walk_gone(struct walk *w, const char *path)
 {
-	_cleanup_snap_names_ struct snap_names names = { 0 };
-	size_t i;
-	int r = snap_names_read(w->v->lower_fd, path, &names, w->err);
+	_cleanup_snap_levels_ struct snap_levels levels = { 0 };
+	int r = enter_gone(w, &levels, path);
 
-	for (i = 0; i < names.n && r == 0; i++) {
+	while (r == 0 && levels.n > 0) {
 		_cleanup_(object_done) struct snap_object low = SNAP_OBJECT_NULL;
-		_cleanup_free_ char *child = snap_tree_join(path, names.items[i]);
+		_cleanup_free_ char *child = NULL;
 
-		if (!child)
-			return error_oom(w->err);
-		r = object_open(w->v->lower_fd, child, &low);
-		if (r < 0)
-			return error_set(w->err, r, "look at %s of the original", child);
-		if (low.fd < 0)
+		r = snap_level_next(&levels.items[levels.n - 1], &child, w->err);
+		if (r == 0 && !child) {
+			snap_levels_drop(&levels);
+			continue;
+		}
+		if (r == 0) {
+			r = object_open(&w->lower, child, &low);
+			if (r < 0)
+				return error_set(w->err, r, "look at %s of the original", child);
+		}
+		if (r < 0 || low.fd < 0)
 			continue;
 		r = add(w, SNAP_DELETED, child, NULL, &low, 0, true);
-		if (r == 0 && S_ISDIR(low.st.st_mode)) {
-			object_done(&low);
-			low = SNAP_OBJECT_NULL;
-			r = walk_gone(w, child);
-		}
+		if (r == 0 && S_ISDIR(low.st.st_mode))
+			r = enter_gone(w, &levels, child);
 	}
 	return r;
 }
@@ -153,37 +186,62 @@ static int deleted(struct walk *w, const char *path, const struct snap_object *l
 	return r == 0 && w->deep && S_ISDIR(low->st.st_mode) ? walk_gone(w, path) : r;
 }
 
-static int walk_folder(struct walk *w, const char *path, bool lower_is_dir, bool opaque);
+/* A folder of the layer, to be walked next. */
+static int enter(struct walk *w, struct snap_levels *levels, const char *path, bool was_dir, bool opaque)
+{
+	struct snap_level *l;
+	bool deep;
+	int r = too_deep(w, path, &deep);
 
-/* hidden: the original's content does not shine through here. */
-static int walk_object(struct walk *w, const char *path, bool hidden)
+	if (r < 0 || deep)
+		return r;
+	l = snap_levels_add(levels, path);
+	if (!l)
+		return error_oom(w->err);
+	l->was_dir = was_dir;
+	l->opaque = opaque;
+	r = snap_cursor_names(&w->upper, path, &l->names, w->err);
+	if (r == -ENOENT) { /* gone while we look */
+		*w->err = ERROR_NULL;
+		snap_levels_drop(levels);
+		return 0;
+	}
+	return r;
+}
+
+/* Both sides of a path; ret_up->fd stays -EBADF when it is gone while we look: the container runs. below: the original may have it. */
+static int open_both(struct walk *w, const char *path, bool below, struct snap_object *up, struct snap_object *low)
+{
+	int r, fd = snap_cursor_open(&w->upper, path, O_PATH);
+
+	r = fd < 0 ? fd : fstat(fd, &up->st) < 0 ? -errno : 0;
+	if (r == 0 && below)
+		r = object_open(&w->lower, path, low);
+	if (r < 0)
+		cleanup_closep(&fd);
+	if (r < 0 && r != -ENOENT)
+		return error_set(w->err, r, "look at %s of the layer", path);
+	up->fd = r == 0 ? fd : -EBADF;
+	return 0;
+}
+
+/* hidden: the original's content does not shine through here; below: the original has the folder this is in. Folders are entered. */
+static int walk_object(struct walk *w, struct snap_levels *levels, const char *path, bool hidden, bool below)
 {
 	_cleanup_(object_done) struct snap_object up = SNAP_OBJECT_NULL, low = SNAP_OBJECT_NULL;
-	bool whiteout = false, opaque = false, is_dir, was_dir;
+	bool opaque = false, is_dir, was_dir;
 	char value[4] = "";
 	unsigned attrs = 0;
-	int r, fd;
+	int r = open_both(w, path, below, &up, &low);
 
-	if (strlen(path) > SNAP_PATH_MAX)
-		return error_text(w->err, -ENAMETOOLONG, "a path in the session has more than %d bytes: %.200s...", SNAP_PATH_MAX, path);
-	fd = snap_tree_open(w->v->upper_fd, path, O_PATH);
-	r = fd < 0 ? fd : fstat(fd, &up.st) < 0 ? -errno : 0;
-	whiteout = r == 0 && snap_is_whiteout(&up.st);
-	if (r == 0)
-		r = object_open(w->v->lower_fd, path, &low);
-	if (r < 0 || whiteout)
-		cleanup_closep(&fd);
-	if (r == -ENOENT)
-		return 0; /* gone while we look: the container runs */
-	if (r < 0)
-		return error_set(w->err, r, "look at %s of the layer", path);
-	if (whiteout)
+	if (r < 0 || up.fd < 0)
+		return r;
+	if (snap_is_whiteout(&up.st))
 		return low.fd >= 0 ? deleted(w, path, &low) : 0;
-	up.fd = fd;
 	is_dir = S_ISDIR(up.st.st_mode);
 	was_dir = low.fd >= 0 && S_ISDIR(low.st.st_mode);
 	if (is_dir)
-		opaque = hidden || (snap_attr_get(fd, "trusted.overlay.opaque", value, sizeof(value)) == 1 && value[0] == 'y');
+		opaque = hidden || (snap_attr_get(up.fd, "trusted.overlay.opaque", value, sizeof(value)) == 1 && value[0] == 'y');
 
 	if (low.fd < 0) {
 		r = add(w, SNAP_ADDED, path, &up, NULL, 0, false);
@@ -197,13 +255,7 @@ static int walk_object(struct walk *w, const char *path, bool hidden)
 		if (r == 0 && (attrs || (!is_dir && up.st.st_nlink > 1)))
 			r = add(w, SNAP_MODIFIED, path, &up, &low, attrs, attrs == 0);
 	}
-	if (r < 0 || !is_dir)
-		return r;
-	/* Nothing is held while the folder is walked. */
-	object_done(&up);
-	object_done(&low);
-	up.fd = low.fd = -EBADF;
-	return walk_folder(w, path, was_dir, opaque);
+	return r == 0 && is_dir ? enter(w, levels, path, was_dir, opaque) : r;
 }
 
 /* In an opaque folder everything the original has and the layer has not was deleted. */
@@ -211,7 +263,7 @@ static int walk_missing(struct walk *w, const char *path, const struct snap_name
 {
 	_cleanup_snap_names_ struct snap_names names = { 0 };
 	size_t i;
-	int r = snap_names_read(w->v->lower_fd, path, &names, w->err);
+	int r = snap_cursor_names(&w->lower, path, &names, w->err);
 
 	for (i = 0; i < names.n && r == 0; i++) {
 		_cleanup_(object_done) struct snap_object low = SNAP_OBJECT_NULL;
@@ -222,7 +274,7 @@ static int walk_missing(struct walk *w, const char *path, const struct snap_name
 		child = snap_tree_join(path, names.items[i]);
 		if (!child)
 			return error_oom(w->err);
-		r = object_open(w->v->lower_fd, child, &low);
+		r = object_open(&w->lower, child, &low);
 		if (r < 0)
 			return error_set(w->err, r, "look at %s of the original", child);
 		if (low.fd >= 0)
@@ -231,22 +283,27 @@ static int walk_missing(struct walk *w, const char *path, const struct snap_name
 	return r;
 }
 
-static int walk_folder(struct walk *w, const char *path, bool lower_is_dir, bool opaque)
+static int walk_tree(struct walk *w, const char *path, bool hidden)
 {
-	_cleanup_snap_names_ struct snap_names names = { 0 };
-	size_t i;
-	int r = snap_names_read(w->v->upper_fd, path, &names, w->err);
+	_cleanup_snap_levels_ struct snap_levels levels = { 0 };
+	int r = walk_object(w, &levels, path, hidden, true);
 
-	if (r == -ENOENT) { /* gone while we look */
-		*w->err = ERROR_NULL;
-		return 0;
-	}
-	for (i = 0; i < names.n && r == 0; i++) {
-		_cleanup_free_ char *child = snap_tree_join(path, names.items[i]);
+	while (r == 0 && levels.n > 0) {
+		struct snap_level *l = &levels.items[levels.n - 1];
+		_cleanup_free_ char *child = NULL;
 
-		r = child ? walk_object(w, child, opaque) : error_oom(w->err);
+		r = snap_level_next(l, &child, w->err);
+		if (r < 0)
+			return r;
+		if (child) {
+			r = walk_object(w, &levels, child, l->opaque, l->was_dir);
+			continue;
+		}
+		if (l->opaque && l->was_dir)
+			r = walk_missing(w, l->path, &l->names);
+		snap_levels_drop(&levels);
 	}
-	return r == 0 && opaque && lower_is_dir ? walk_missing(w, path, &names) : r;
+	return r;
 }
 
 /* What the folders above path say: whether the layer has them all, and whether the original shines through. */
@@ -290,7 +347,7 @@ static int by_path(const void *a, const void *b)
 
 static int walk_at(const struct snap_view *v, const char *path, bool deep, struct snap_changes *ret, struct error *err)
 {
-	struct walk w = { .v = v, .out = ret, .deep = deep, .err = err };
+	struct walk w = { .v = v, .out = ret, .deep = deep, .err = err, .upper = SNAP_CURSOR(v->upper_fd), .lower = SNAP_CURSOR(v->lower_fd) };
 	bool there = false, hidden = false;
 	struct stat st;
 	int r;
@@ -299,19 +356,24 @@ static int walk_at(const struct snap_view *v, const char *path, bool deep, struc
 	if (r < 0)
 		return r;
 	r = there ? snap_tree_stat(v->upper_fd, path, &st) : -ENOENT;
-	if (r == 0)
-		return walk_object(&w, path, hidden);
-	if (r != -ENOENT)
+	if (r < 0 && r != -ENOENT)
 		return error_set(err, r, "look at %s of the layer", *path ? path : ".");
-	if (hidden) {
+	if (r == 0) {
+		r = walk_tree(&w, path, hidden);
+	} else if (hidden) {
 		_cleanup_(object_done) struct snap_object low = SNAP_OBJECT_NULL;
 
-		r = object_open(v->lower_fd, path, &low);
+		r = object_open(&w.lower, path, &low);
 		if (r < 0)
-			return error_set(err, r, "look at %s of the original", path);
-		return low.fd >= 0 ? deleted(&w, path, &low) : 0;
+			(void)error_set(err, r, "look at %s of the original", path);
+		else if (low.fd >= 0)
+			r = deleted(&w, path, &low);
+	} else {
+		r = 0;
 	}
-	return 0;
+	snap_cursor_done(&w.upper);
+	snap_cursor_done(&w.lower);
+	return r;
 }
 
 int snap_walk(const struct snap_view *v, const char *path, bool deep, struct snap_changes *ret, struct error *err)

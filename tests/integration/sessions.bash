@@ -73,6 +73,15 @@ edit_work() {
 	works
 }
 
+# For scripts: deep TOP NAME LEVELS makes a tree deeper than the kernel takes a path, from the bottom up: each folder is moved into the next.
+# shellcheck disable=SC2034,SC2016
+DEEP='deep() {
+	i=0
+	mkdir d; echo deep >d/file
+	while [ $i -lt $3 ]; do mkdir t && mv d "t/$2" && mv t d || exit 3; i=$((i + 1)); done
+	mv d "$1"
+}'
+
 # listing FOLDER: everything that matters of a tree, in one text.
 listing() {
 	(cd "$1" && find . -path ./.git -prune -o -printf '%P %y %m %U:%G %s %l\n' | LC_ALL=C sort &&

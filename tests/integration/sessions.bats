@@ -704,16 +704,52 @@ on_small_disk() {
 	clean
 }
 
-@test "a path that is too long is named, and the rest is not held up" {
-	edit_work 'echo x >ok; n=$(printf "%0250d" 0); i=0; while [ $i -lt 16 ]; do mkdir $n && cd $n || break; i=$((i + 1)); done; [ $i = 16 ]'
+@test "a tree deeper than a path can be long: diff, commit, undo and rollback do with it what they do with others" {
+	edit_work "$DEEP; echo x >ok; deep long \$(printf %0200d 0) 100"
+	call diff --json "$ID"
+	works
+	[ "$(jq '.layers[0].changes | max_by(.path | length) | .path | length' <<<"$output")" = $((4 + 100 * 201 + 5)) ]
+	call diff --patch "$ID"
+	works
+	[[ $output = *'+deep'* ]]
+	call commit "$ID"
+	works
+	[ "$(cat "$WORK/ok")" = x ]
+	[ "$(find "$WORK/long" -type d | wc -l)" = 101 ]
+	call commit --undo "$ID"
+	works
+	untouched
+	call rollback "$ID"
+	works
 	call diff "$ID"
-	fails 1 'a path in the session has more than 4000 bytes'
+	works
+	[[ $output = *': no changes'* ]]
+	call rollback --discard "$ID"
+	works
+	no_session
+}
+
+@test "a tree that is endless for us: diff says so, the rest is not held up, rollback removes it" {
+	kept
+	sh_args "cd /work; $DEEP; echo x >ok; deep long \$(printf %0250d 0) 140; exec sleep 1000"
+	start_container
+	endless() { call diff "$ID" && [[ $output = *'long/'*'(holds more than is listed)'* ]]; }
+	wait_for 20 endless
+	call diff --json "$ID"
+	works
+	[ "$(jq -c '[.layers[0].changes[] | select(.unseen) | .new.type]' <<<"$output")" = '["folder"]' ]
+	call commit "$ID"
+	fails 1 'paths of more than 32768 bytes'
+	untouched
 	call commit --path /work/ok "$ID"
 	works
 	[ "$(cat "$WORK/ok")" = x ]
-	call rollback "$ID"
+	call rollback --path /work/long "$ID"
 	works
-	call diff "$ID" /work/dir
+	call diff "$ID"
+	[[ $output != *long* ]]
+	stop_container
+	call delete "$ID"
 	works
 	call rollback --discard "$ID"
 	works

@@ -56,9 +56,9 @@ teardown() {
 	[[ $output != *$'\033'* ]]
 	# an error that names such a path
 	call rollback --discard "$ID"
-	edit_work 'n=$(printf "\033[2J%0240d" 0); i=0; while [ $i -lt 17 ]; do mkdir "$n" && cd "$n" || break; i=$((i + 1)); done'
-	call diff "$ID"
-	[[ $status -eq 1 && $errors = *'more than 4000 bytes'* ]]
+	edit_work "$DEEP; n=\$(printf '\\033[2J%0240d' 0); deep \"\$n\" \"\$n\" 140"
+	call commit "$ID"
+	[[ $status -eq 1 && $errors = *'more than 32768 bytes'* ]]
 	[[ $errors != *$'\033'* && $errors = *'\033[2J'* ]]
 }
 

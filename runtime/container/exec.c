@@ -129,7 +129,7 @@ static int exec_load(struct exec *e, struct error *err)
 	if (r == 0 && e->h.view.record->egress)
 		r = egress_check_descriptors(e->keep_fds, err);
 	if (r == 0)
-		r = guard_narrow_process(&e->guard, &proc, e->spec->process, &e->arena, &host, err);
+		r = guard_narrow_process(&e->guard, &proc, e->spec, &e->arena, &host, err);
 	later_note(&e->guard, e->h.dir_fd, "exec");
 	if (r < 0)
 		return r;

@@ -169,13 +169,16 @@ int guard_narrow(struct guard *g, struct spec *spec, const struct guard_host *ho
 	return r;
 }
 
-int guard_narrow_process(struct guard *g, struct spec_process *proc, struct spec_process *base, struct arena *arena,
+int guard_narrow_process(struct guard *g, struct spec_process *proc, struct spec *spec, struct arena *arena,
 			 const struct guard_host *host, struct error *err)
 {
+	struct spec_process *base = spec->process;
 	struct policy_facts facts;
 	int r;
 
 	r = guard_facts(g, NULL, host, &g->arena, &facts, err);
+	if (r == 0)
+		r = policy_apply_filter(spec, &g->profile, &facts, &g->verdict, err);
 	if (r == 0 && base)
 		r = policy_apply_process(base, NULL, arena, &g->profile, &facts, &g->verdict, err);
 	if (r == 0)

@@ -55,8 +55,8 @@ void guard_done(struct guard *g);
 
 /* Judges the sources, scrubs the environment and narrows the specification; read-only on the host. */
 int guard_narrow(struct guard *g, struct spec *spec, const struct guard_host *host, struct error *err);
-/* The same for the process of an exec. base: the container's own process, which is narrowed as well. */
-int guard_narrow_process(struct guard *g, struct spec_process *proc, struct spec_process *base, struct arena *arena,
+/* The same for the process of an exec, and for what it takes from spec: the container's own process and filter. */
+int guard_narrow_process(struct guard *g, struct spec_process *proc, struct spec *spec, struct arena *arena,
 			 const struct guard_host *host, struct error *err);
 /* The same for an update. */
 int guard_narrow_resources(struct guard *g, struct spec_resources *res, struct arena *arena,

@@ -183,10 +183,30 @@ void handle_done(struct container_handle *h)
 	h->view.record = state_record_free(h->view.record);
 }
 
+/* As create left them: the file still has those that the policy took out, and images bring annotations. */
+static int take_annotations(struct spec *spec, const struct state_record *rec, struct error *err)
+{
+	struct str_pair *items = arena_calloc(&spec->arena, rec->annotations.count + 1, sizeof(*items));
+	size_t i;
+
+	if (!items)
+		return error_oom(err);
+	for (i = 0; i < rec->annotations.count; i++) {
+		items[i].key = arena_strdup(&spec->arena, rec->annotations.keys[i]);
+		items[i].value = arena_strdup(&spec->arena, rec->annotations.values[i]);
+		if (!items[i].key || !items[i].value)
+			return error_oom(err);
+	}
+	spec->annotations = (struct str_map){ items, rec->annotations.count };
+	return 0;
+}
+
 int handle_load_spec(const struct container_handle *h, struct spec **ret, struct error *err)
 {
 	int r = spec_load(h->dir_fd, STATE_CONFIG_FILE, ret, err);
 
+	if (r == 0)
+		r = take_annotations(*ret, h->view.record, err);
 	return r < 0 ? error_prefix(err, "state of container %s", h->view.record->id) : 0;
 }
 

@@ -302,6 +302,9 @@ int policy_verdict_json(const struct policy_verdict *v, char **ret, struct error
 int policy_apply(struct spec *spec, const struct policy_profile *profile,
 		 const struct policy_request *req, const struct policy_facts *facts,
 		 struct policy_verdict *ret, struct error *err);
+/* The same for what a process of an `exec` takes from the configuration beside the container's own: its filter. */
+int policy_apply_filter(struct spec *spec, const struct policy_profile *profile, const struct policy_facts *facts,
+			struct policy_verdict *ret, struct error *err);
 /*
  * The same for the process of an `exec`. base: the container's own, narrowed before; what
  * proc leaves out comes from there. What is allocated lives in arena.

@@ -107,6 +107,19 @@ int policy_apply(struct spec *spec, const struct policy_profile *profile,
 	return finish(&w, err);
 }
 
+int policy_apply_filter(struct spec *spec, const struct policy_profile *profile, const struct policy_facts *facts,
+			struct policy_verdict *ret, struct error *err)
+{
+	struct policy_work w;
+
+	assert(spec && spec->linux_cfg && profile && facts && ret && err);
+
+	w = work_new(profile, facts, &spec->arena, ret);
+	if (!passthrough(&w))
+		policy_do_seccomp(&w, spec->linux_cfg);
+	return finish(&w, err);
+}
+
 int policy_apply_process(struct spec_process *proc, const struct spec_process *base,
 			 struct arena *arena, const struct policy_profile *profile,
 			 const struct policy_facts *facts, struct policy_verdict *ret,

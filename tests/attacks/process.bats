@@ -333,3 +333,24 @@ is_plain() {
 	is_plain "$T/seen"
 	AGENTRUN_FLAGS=$SAVED
 }
+
+@test "annotations that the policy took out at create stay out in start, exec and delete" {
+	SAVED=$AGENTRUN_FLAGS AGENTRUN_FLAGS=''
+	args sleep 1000
+	edit --arg f "$T/written" '.annotations = {"run.oci.hooks.stdout": $f, "run.oci.hooks.stderr": $f, "run.oci.keep_original_groups": "1", other: "1"}
+		| .process.user = {uid: 1000, gid: 1000}
+		| .hooks = {poststart: [{path: "/bin/sh", args: ["sh", "-c", "echo out"]}], poststop: [{path: "/bin/sh", args: ["sh", "-c", "echo out >&2"]}]}'
+	start_container
+	[ ! -e "$T/written" ]
+	# as an engine's daemon may have them
+	"$PYTHON" -c 'import os, sys; os.setgroups([0, 4, 999]); os.execv(sys.argv[1], sys.argv[1:])' \
+		"$AGENTRUN" --root "$ROOT" exec "$ID" id -G >"$T/groups" 3>&-
+	[ "$(cat "$T/groups")" = 1000 ]
+	call state "$ID"
+	[[ $output = *'"other": "1"'* && $output != *run.oci* ]]
+	stop_container
+	call delete "$ID"
+	works
+	[ ! -e "$T/written" ]
+	AGENTRUN_FLAGS=$SAVED
+}

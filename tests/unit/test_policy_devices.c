@@ -217,6 +217,19 @@ static void seccomp_row(const struct row *row)
 	is_str(got, row->left, row->name);
 }
 
+/* An exec loads the configuration's filter from the file again. */
+static void filter_of_exec(void)
+{
+	const struct policy_facts facts = fixture_facts();
+	_cleanup_decided_ struct decided d = { .r = 0 };
+
+	if (!decided_prepare(&d, NULL, NULL, NULL, NULL,
+			     NAMESPACES "," SECCOMP("SCMP_ACT_ALLOW", ",\"flags\":[\"SECCOMP_FILTER_FLAG_SPEC_ALLOW\"]")))
+		return;
+	is_int(policy_apply_filter(d.spec, &d.profile, &facts, &d.v, &d.err), 0, "the filter of an exec");
+	is_int(d.spec->linux_cfg->seccomp->flags.count, 0, "loses the flag that the container's lost");
+}
+
 static void annotations(void)
 {
 	const struct policy_facts facts = fixture_facts();
@@ -249,5 +262,6 @@ int main(void)
 	for (i = 0; i < sizeof(seccomp_rows) / sizeof(seccomp_rows[0]); i++)
 		seccomp_row(&seccomp_rows[i]);
 	annotations();
+	filter_of_exec();
 	return TAP_END();
 }

@@ -230,6 +230,8 @@ static void look_at_settings(struct doctor *d)
 		  "sysctl kernel.unprivileged_bpf_disabled=2" },
 		{ "kernel/io_uring_disabled", 0, "any user of the host may use io_uring (containers may not)",
 		  "sysctl kernel.io_uring_disabled=1" },
+		{ "fs/inotify/max_user_instances", 128, "a container run as root can take all inotify instances that root may have",
+		  "sysctl fs.inotify.max_user_instances=8192" },
 		{ "kernel/yama/ptrace_scope", 0, "any user of the host may trace her other processes",
 		  "sysctl kernel.yama.ptrace_scope=1" },
 		{ "kernel/yama/ptrace_scope", 3, "nobody may trace, so no output is recorded: containers whose policy wants it are refused",

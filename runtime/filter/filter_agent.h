@@ -79,8 +79,8 @@ int filter_agent_text(const char *profile, char **ret, size_t *ret_len, struct e
 
 /*
  * For a process that may come to own the files of its cgroup: takes cgroup namespaces out of what the program of a
- * profile allows (EPERM; clone3 is ENOSYS then). shipped: whose rules are known, so that a program that
- * allows none stays as it is. -E2BIG when it has no room. See filter_agent_cgroup.c.
+ * profile allows (EPERM; clone3 is ENOSYS then). A program that allows none stays as it is; shipped: whose
+ * rules are known, which makes that quick to see. -E2BIG when it has no room. See filter_agent_cgroup.c.
  */
 int filter_agent_keep_cgroup(struct filter *f, bool shipped, struct error *err);
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,27 +18,47 @@
 
 #include "util/cleanup.h"
 
+#define NEW_TIME 0x80 /* of unshare(2) */
 #define FLAGS_OFFSET ((unsigned)offsetof(struct seccomp_data, args))
 
+/* Who listens only ever denies. */
 static bool allows(const struct filter *f, int call, uint64_t flags)
 {
 	const struct seccomp_data d = { .nr = call, .arch = FILTER_AGENT_NATIVE, .args = { flags } };
 
-	return filter_verdict(f, &d) == SECCOMP_RET_ALLOW;
+	switch (filter_verdict(f, &d) & SECCOMP_RET_ACTION_FULL) {
+	case SECCOMP_RET_ALLOW:
+	case SECCOMP_RET_LOG:
+	case SECCOMP_RET_TRACE:
+		return true;
+	default:
+		return false;
+	}
 }
 
-static bool denied_anyhow(const struct filter *f)
+/* How a shipped profile decides, three combinations tell; an operator's may look at any. */
+static bool denied_anyhow(const struct filter *f, bool shipped)
 {
-	static const uint64_t flags[] = {
-		CLONE_NEWCGROUP,
-		CLONE_NEWCGROUP | CLONE_NEWUSER,
-		CLONE_NEWCGROUP | CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS,
-	};
+	static const uint64_t others[] = { CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS, NEW_TIME };
+	static const uint64_t ways[] = { 0, SIGCHLD, SIGCHLD | CLONE_VM | CLONE_VFORK };
+	unsigned all = 1u << ELEMENTSOF(others), set;
 	size_t i;
 
-	for (i = 0; i < ELEMENTSOF(flags); i++)
-		if (allows(f, SYS_clone3, 0) || allows(f, SYS_unshare, flags[i]) || allows(f, SYS_clone, flags[i]))
+	if (allows(f, SYS_clone3, 0))
+		return false;
+	for (set = 0; set < all; set++) {
+		uint64_t flags = CLONE_NEWCGROUP;
+
+		if (shipped && set > 1 && set != all / 2 - 1)
+			continue;
+		for (i = 0; i < ELEMENTSOF(others); i++)
+			flags |= set & 1u << i ? others[i] : 0;
+		if (allows(f, SYS_unshare, flags))
 			return false;
+		for (i = 0; i < ELEMENTSOF(ways); i++)
+			if (allows(f, SYS_clone, flags | ways[i]))
+				return false;
+	}
 	return true;
 }
 
@@ -59,7 +80,7 @@ int filter_agent_keep_cgroup(struct filter *f, bool shipped, struct error *err)
 	struct sock_filter *insns;
 
 	assert(f && err);
-	if (f->count == 0 || (shipped && denied_anyhow(f)))
+	if (f->count == 0 || denied_anyhow(f, shipped))
 		return 0;
 	if (f->count + ELEMENTSOF(front) > BPF_MAXINSNS)
 		return error_text(err, -E2BIG, "there is no room left in the program to keep the process in its cgroup: "

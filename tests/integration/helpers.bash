@@ -235,7 +235,7 @@ fails() {
 	fi
 	message=$(jq -r .msg "$LOG")
 	# what would command a terminal is written out there
-	if [[ $errors != *"${message//$'\e'/\\033}"* ]]; then
+	if [[ $errors != *"${message//$'\e'/\\x1b}"* ]]; then
 		report
 		echo "the message of the log is not on stderr"
 		return 1

@@ -141,7 +141,12 @@ static int write_shown(const struct snap_out *out, const struct buf *b)
 	return buf_ok(&shown) ? out->write(out->arg, shown.data, shown.len) : -ENOMEM;
 }
 
-static int emit(const struct snap_view *v, const char *old_path, mode_t old_mode, const char *new_path, mode_t new_mode, bool renamed,
+enum emit_flags {
+	EMIT_RENAMED = 1u << 0,
+	EMIT_SAME = 1u << 1, /* the content: whether it is text does not matter */
+};
+
+static int emit(const struct snap_view *v, const char *old_path, mode_t old_mode, const char *new_path, mode_t new_mode, unsigned flags,
 		const struct snap_out *out, struct error *err)
 {
 	_cleanup_(side_done) struct side old = { .path = old_path, .mode = old_mode };
@@ -150,16 +155,18 @@ static int emit(const struct snap_view *v, const char *old_path, mode_t old_mode
 	const char *name = new_path ? new_path : old_path;
 	int r = 0;
 
-	if (old_path)
+	if (old_path && !(flags & EMIT_SAME))
 		r = side_read(v->lower_fd, &old);
-	if (r == 0 && new_path)
+	if (r == 0 && new_path && !(flags & EMIT_SAME))
 		r = side_read(v->upper_fd, &new);
 	if (r == -ENOENT)
 		return 0; /* gone while we look */
 	if (r < 0)
 		return error_set(err, r, "read %s", name);
-	if (is_text(&old, &new)) {
-		put_header(&b, &old, &new, renamed);
+	if (flags & EMIT_SAME) {
+		put_header(&b, &old, &new, flags & EMIT_RENAMED);
+	} else if (is_text(&old, &new)) {
+		put_header(&b, &old, &new, flags & EMIT_RENAMED);
 		r = put_body(&b, &old, &new);
 	} else {
 		put_binary(&b, &old, &new);
@@ -176,17 +183,18 @@ static int emit_change(const struct snap_view *v, const struct snap_change *x, b
 
 	if (gone) {
 		if (old && (x->kind == SNAP_DELETED || x->kind == SNAP_REPLACED))
-			return emit(v, x->path, x->old.st_mode, NULL, 0, false, out, err);
+			return emit(v, x->path, x->old.st_mode, NULL, 0, 0, out, err);
 		return 0;
 	}
 	if (!new)
 		return 0;
 	if (x->kind == SNAP_REPLACED || !old)
-		return emit(v, NULL, 0, x->path, x->new.st_mode, false, out, err);
+		return emit(v, NULL, 0, x->path, x->new.st_mode, 0, out, err);
 	/* Owners and times have no place in a patch. */
 	if (x->kind == SNAP_MODIFIED && !(x->attrs & SNAP_ATTR_CONTENT) && git_mode(x->old.st_mode) == git_mode(x->new.st_mode))
 		return 0;
-	return emit(v, x->from ? x->from : x->path, x->old.st_mode, x->path, x->new.st_mode, x->kind == SNAP_RENAMED, out, err);
+	return emit(v, x->from ? x->from : x->path, x->old.st_mode, x->path, x->new.st_mode,
+		    (x->kind == SNAP_RENAMED ? EMIT_RENAMED : 0) | (x->attrs & SNAP_ATTR_CONTENT ? 0 : EMIT_SAME), out, err);
 }
 
 int snap_render_patch(const struct snap_view *v, const struct snap_changes *c, const struct snap_out *out, struct error *err)

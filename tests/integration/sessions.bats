@@ -336,6 +336,29 @@ git_work() {
 	grep -q '^# not text, left out: binary2 (added)$' "$T/patch"
 }
 
+@test "a patch carries modes and new names of files that are not text" {
+	printf 'a\0b' >"$WORK/tool"
+	printf 'c\0d' >"$WORK/old"
+	chmod 755 "$WORK/tool"
+	git -C "$WORK" init -q
+	git -C "$WORK" add .
+	edit_work 'chmod 644 tool; mv old new; printf "e\0f" >more'
+	"$AGENTRUN" --root "$ROOT" diff --patch "$ID" /work >"$T/patch"
+	grep -Fx '# not text, left out: more (added)' "$T/patch"
+	(cd "$WORK" && git apply "$T/patch")
+	[ "$(stat -c %a "$WORK/tool")" = 644 ]
+	[ ! -e "$WORK/old" ]
+	[ "$(tr '\0' _ <"$WORK/new")" = c_d ]
+}
+
+@test "diff --json tells names that are not UTF-8 apart" {
+	edit_work ': >"$(printf "x\377\ny")"; : >"$(printf "x\376\ny")"; ln -s z "$(printf "\033[2J")"'
+	call diff --json "$ID"
+	works
+	[ "$(jq -r '[.layers[0].changes[].pathHex] | map(. // "none") | sort | join(" ")' <<<"$output")" = '78fe0a79 78ff0a79 none' ]
+	[ "$(jq -r '.layers[0].changes[] | select(.new.type == "link") | .path' <<<"$output")" = $'\033[2J' ]
+}
+
 @test "diff while the container runs, and when it has stopped" {
 	sh_args 'echo one >>/work/file; rm -r /work/dir; mkdir /work/dir; exec sleep 1000'
 	start_container

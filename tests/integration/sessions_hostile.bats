@@ -59,7 +59,7 @@ teardown() {
 	edit_work "$DEEP; n=\$(printf '\\033[2J%0240d' 0); deep \"\$n\" \"\$n\" 140"
 	call commit "$ID"
 	[[ $status -eq 1 && $errors = *'more than 32768 bytes'* ]]
-	[[ $errors != *$'\033'* && $errors = *'\033[2J'* ]]
+	[[ $errors != *$'\033'* && $errors = *'\x1b[2J'* ]]
 }
 
 @test "the container changes everything while we look: nothing of the host is read, nothing hangs" {

@@ -28,7 +28,7 @@ const struct command_option cli_options_table[] = {
 	OPT("policy", 0, OPTION_STRING, policy, "FILE",
 	    "policy file (default: /etc/agentrun/policy.json, else the built-in policy)"),
 	OPT("profile", 0, OPTION_STRING, profile, "NAME", "profile of the policy for this container"),
-	COMMAND_OPTION_UNUSED("criu", 0, "PATH", "accepted; this build has no CRIU support"),
+	OPT("criu", 0, OPTION_STRING, criu, "PATH", "criu(8) for checkpoint and restore (default: the one in PATH)"),
 	OPT("version", 'v', OPTION_FLAG, version, NULL, "print the version and what is built in"),
 	{ 0 },
 };
@@ -97,7 +97,8 @@ int cli_options_env(const struct cli_options *o, struct container_env *ret, stru
 	const char *manager = o->cgroup_manager	  ? o->cgroup_manager
 			      : o->systemd_cgroup ? "systemd"
 						  : NULL;
-	struct container_env env = { .root = o->root, .debug = o->debug, .policy = o->policy, .profile = o->profile };
+	struct container_env env = { .root = o->root, .debug = o->debug, .policy = o->policy, .profile = o->profile,
+				     .criu = o->criu };
 	uint64_t value = 0;
 	int r;
 

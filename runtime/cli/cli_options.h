@@ -8,7 +8,7 @@
 
 struct cli_options {
 	const char *root;
-	const char *policy, *profile;
+	const char *policy, *profile, *criu;
 	const char *log;
 	const char *log_format;
 	const char *log_level;

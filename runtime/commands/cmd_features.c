@@ -40,7 +40,7 @@ static int run(struct command_ctx *ctx, void *opts, const struct command_args *a
 		return r;
 	json_object_begin(w, "annotations");
 	json_string(w, "io.github.seccomp.libseccomp.version", container_seccomp_version());
-	json_string(w, "org.opencontainers.runc.checkpoint.enabled", "false");
+	json_string(w, "org.opencontainers.runc.checkpoint.enabled", "true");
 	json_string(w, "org.agentrun.version", ctx->version);
 	json_string(w, "org.agentrun.commit", ctx->commit);
 	json_object_end(w);

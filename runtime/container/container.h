@@ -24,6 +24,7 @@ struct container_env {
 	bool debug;
 	const char *policy; /* --policy FILE, NULL = the host's */
 	const char *profile; /* --profile NAME, NULL = as the policy says */
+	const char *criu; /* --criu PATH, NULL = criu in PATH */
 };
 
 struct container_create_options {
@@ -71,6 +72,35 @@ struct container_update_options {
 };
 int container_update(const struct container_env *env, const char *id, struct spec_resources *res,
 		     const struct container_update_options *opt, struct error *err);
+
+/* Folders are relative to the caller's; image_path NULL = "checkpoint". */
+struct container_checkpoint_options {
+	const char *id, *image_path, *work_path, *parent_path, *page_server, *manage_cgroups;
+	bool leave_running, tcp_established, tcp_skip_in_flight, tcp_close, link_remap, ext_unix_sk, shell_job, lazy_pages,
+		file_locks, pre_dump, auto_dedup;
+	uint32_t status_fd;
+	char *const *empty_ns;
+	size_t n_empty_ns;
+};
+/*
+ * Saves a container's processes by criu(8), and deletes it unless it shall go on. Only of the profile passthrough: criu
+ * can save neither a trace nor the listener of a filter. CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE.
+ */
+int container_checkpoint(const struct container_env *env, const struct container_checkpoint_options *opt,
+			 struct error *err);
+struct container_restore_options {
+	struct container_create_options create; /* id, bundle, pid_file, console_socket, no_pivot, detach */
+	const char *image_path, *work_path, *manage_cgroups, *lsm_profile, *lsm_mount_context;
+	bool tcp_established, tcp_close, link_remap, ext_unix_sk, shell_job, file_locks, auto_dedup, lazy_pages;
+	char *const *empty_ns;
+	size_t n_empty_ns;
+};
+/*
+ * A container from such images; its cgroup and limits are those of the bundle's configuration. *ret_status as
+ * container_run().
+ */
+int container_restore(const struct container_env *env, const struct container_restore_options *opt, int *ret_status,
+		      struct error *err);
 
 /* A container as it is now. */
 struct container_view {

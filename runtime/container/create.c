@@ -119,7 +119,7 @@ static int do_await_ready(void *ctx, struct error *err)
 		       0;
 }
 
-static int do_record(void *ctx, struct error *err)
+int create_record(void *ctx, struct error *err)
 {
 	struct create *c = ctx;
 	int r;
@@ -175,14 +175,14 @@ static const struct phase parent_phases[] = {
 	{ "read-back", readback_create, "after the last hook; before anybody relies on what was decided" },
 	{ "connect-terminal", create_terminal, "the process has sent its own" },
 	{ "supervised", create_supervised, "every control is in force before the gate can open" },
-	{ "record", do_record, "start time and pid, before anybody can rely on them" },
+	{ "record", create_record, "start time and pid, before anybody can rely on them" },
 	{ "commit", do_commit, "from here the child survives us" },
 };
 
 const struct phase_list create_parent_phases = { "create, parent", parent_phases, ELEMENTSOF(parent_phases) };
 
 /* Takes everything back; the first error is the one that counts. */
-static void create_undo(struct create *c)
+void create_undo(struct create *c)
 {
 	struct error ignored = ERROR_NULL;
 

@@ -250,6 +250,11 @@ static int do_hide(void *ctx, struct error *err)
 		if (r < 0)
 			return r;
 	}
+	if (p->dev_setup) {
+		r = rootfs_own_null(c->rootfs_fd, c->proc_fd, err);
+		if (r < 0)
+			return r;
+	}
 	return rootfs_finish(p->rootfs_readonly, p->root_propagation, err);
 }
 

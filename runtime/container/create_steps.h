@@ -6,6 +6,10 @@
 
 #include "container/create.h"
 
+/* create.c: the opposite of all phases, and the last word on a process that is there. */
+void create_undo(struct create *c);
+int create_record(void *ctx, struct error *err);
+
 int create_open(void *ctx, struct error *err);
 int create_load(void *ctx, struct error *err);
 int create_plan(void *ctx, struct error *err);

@@ -64,6 +64,11 @@ static const char *const refusals[_OP_MAX][STATUS_MAX] = {
 		[CONTAINER_CREATING] = "container with id %1$s is not running",
 		[CONTAINER_STOPPED] = "container with id %1$s is not running",
 	},
+	[OP_CHECKPOINT] = {
+		[CONTAINER_CREATING] = "container cannot be checkpointed in creating state",
+		[CONTAINER_CREATED] = "container cannot be checkpointed in created state",
+		[CONTAINER_STOPPED] = "container cannot be checkpointed in stopped state",
+	},
 };
 
 const char *container_status_name(enum container_status s)

@@ -8,7 +8,7 @@
 #include "container/container.h"
 #include "os/pidref.h"
 
-enum lifecycle_op { OP_START, OP_KILL, OP_DELETE, OP_PAUSE, OP_RESUME, OP_UPDATE, OP_EXEC, OP_STATS, _OP_MAX };
+enum lifecycle_op { OP_START, OP_KILL, OP_DELETE, OP_PAUSE, OP_RESUME, OP_UPDATE, OP_EXEC, OP_STATS, OP_CHECKPOINT, _OP_MAX };
 
 /* 0, or the refusal in runc's words. */
 int lifecycle_check(enum lifecycle_op op, const struct container_view *v, struct error *err);

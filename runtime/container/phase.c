@@ -3,6 +3,7 @@
  */
 #include "container/phase.h"
 
+#include "container/checkpoint.h"
 #include "container/create.h"
 #include "container/exec.h"
 #include "util/log.h"
@@ -27,6 +28,7 @@ const struct phase_list *phase_list_get(size_t i)
 		&create_parent_phases,
 		&create_child_phases,
 		&exec_child_phases,
+		&restore_phases,
 		&process_phases_nnp,
 		&process_phases_no_nnp,
 	};

@@ -41,6 +41,11 @@ int rootfs_readonly_paths(char *const *paths, size_t count, struct error *err);
  * descriptor of it, and masking then takes the container's own, verified, device.
  */
 int rootfs_null_open(int *ret_fd, struct error *err);
+/*
+ * Standard streams that are the host's /dev/null become the container's, if it has one: a chmod or chown through
+ * /proc/self/fd would be the host's, and criu cannot save what lies on a mount of the host. In the process, after the pivot.
+ */
+int rootfs_own_null(int rootfs_fd, int proc_fd, struct error *err);
 
 /*
  * openat2 below rootfs_fd with RESOLVE_IN_ROOT|RESOLVE_NO_MAGICLINKS; retries EAGAIN a bounded number of times.

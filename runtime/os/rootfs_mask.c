@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 
 #include "os/mount_impl.h"
+#include "os/procfs.h"
 #include "util/str.h"
 
 static int null_verify(int fd, struct error *err)
@@ -50,6 +51,34 @@ int rootfs_null_open(int *ret_fd, struct error *err)
 			return error_set(err, r, "make the clone of /dev/null private");
 	}
 	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
+static bool is_null(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
+}
+
+int rootfs_own_null(int rootfs_fd, int proc_fd, struct error *err)
+{
+	_cleanup_close_ int own = -EBADF;
+	int fd, i, r;
+
+	for (i = 0; i < 3; i++) {
+		if (!is_null(i))
+			continue;
+		if (own < 0 && (rootfs_openat(rootfs_fd, "dev/null", O_PATH | O_NOFOLLOW, 0, &own) < 0 || !is_null(own)))
+			return 0;
+		/* a device list that leaves it out is no reason to lose a stream that works */
+		if (procfs_reopen(proc_fd, own, fcntl(i, F_GETFL) & (O_ACCMODE | O_APPEND | O_NONBLOCK), &fd, err) < 0)
+			continue;
+		r = dup2(fd, i);
+		(void)close(fd);
+		if (r < 0)
+			return error_set(err, -errno, "put the container's /dev/null on descriptor %d", i);
+	}
 	return 0;
 }
 

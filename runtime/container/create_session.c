@@ -305,7 +305,9 @@ int create_session(void *ctx, struct error *err)
 	if (r < 0 || p.n == 0)
 		return r;
 	if (c->rootless || c->in_userns)
-		return refuse(p.items[0].destination, "its size could not be capped: a session needs the host's root", err);
+		return refuse(p.items[0].destination, "without the host's root its size could not be capped: that takes an image on a loop "
+			      "device, and a tmpfs, which a user can cap, would end with the container before anybody had looked at it; take "
+			      "mounts.session out of the profile, or start the container as root", err);
 	r = check_other_ways(&p, err);
 	if (r < 0)
 		return r;

@@ -31,7 +31,7 @@ teardown() {
 
 @test "refused: no root on the host" {
 	call --rootless true run --bundle "$BUNDLE" "$ID"
-	fails 1 "session over /work: its size could not be capped"
+	fails 1 "session over /work: without the host's root its size could not be capped"
 	no_session
 	clean
 }

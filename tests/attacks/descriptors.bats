@@ -104,6 +104,7 @@ through_descriptors() {
 		rt delete --force "$ID"
 	done
 	rm "$ROOTFS/echo"
+	command -v cc >/dev/null || skip "the ELF loader alone is left out: no compiler"
 	# a program whose name makes busybox an echo, loaded by the host's busybox
 	for path in 4 5 6 7 8 9; do
 		echo 'int main(void) { return 0; }' | cc -x c -o "$ROOTFS/echo" - \
@@ -118,15 +119,16 @@ through_descriptors() {
 	local n
 	other_bundle
 	start_other
-	sh_args 'echo ESCAPED; cat file ../canary/file'
+	# a descriptor of the container's own root is no way out
+	sh_args 'case $(pwd -P 2>/dev/null) in /*) ;; *) echo ESCAPED ;; esac; cat file ../canary/file'
 	for n in $(seq 3 24); do
 		edit --arg p "/proc/self/fd/$n" '.process.cwd = $p'
 		call_leaking run --bundle "$BUNDLE" "$ID"
 		lacks ESCAPED secret
-		call_leaking exec --cwd "/proc/self/fd/$n" other sh -c 'echo ESCAPED; cat file'
+		call_leaking exec --cwd "/proc/self/fd/$n" other sh -c 'case $(pwd -P 2>/dev/null) in /*) ;; *) echo ESCAPED ;; esac; cat file'
 		lacks ESCAPED secret
 		ln -sfn "/proc/self/fd/$n" "$ROOTFS/work"
-		call_leaking exec --cwd /work other sh -c 'echo ESCAPED; cat file'
+		call_leaking exec --cwd /work other sh -c 'case $(pwd -P 2>/dev/null) in /*) ;; *) echo ESCAPED ;; esac; cat file'
 		lacks ESCAPED secret
 		rt delete --force "$ID"
 	done

@@ -64,25 +64,17 @@ static bool lost_since(const struct snap_part *p, const struct snap_change *c)
 	return fstat(fd, &st) == 0 && st.st_nlink == 0;
 }
 
-static bool has_capability(const struct snap_part *p, const char *path)
+static bool has_capability(int fd)
 {
-	_cleanup_close_ int fd = snap_tree_open(p->view.upper_fd, path, O_PATH);
 	char value[64];
 
 	return fd >= 0 && snap_attr_get(fd, "security.capability", value, sizeof(value)) > 0;
 }
 
-/* In an overlay that a user mounts such attributes are its own: a folder that hides others, a file that is none. */
-static bool has_overlay_attr(const struct snap_part *p, const char *path)
-{
-	_cleanup_close_ int fd = snap_tree_open(p->view.upper_fd, path, O_PATH);
-
-	return fd >= 0 && snap_attr_any(fd, "user.overlay.");
-}
-
 const char *snap_conflict(const struct snap *s, const struct snap_part *p, const struct snap_change *c, const struct snap_ours *ours)
 {
 	const struct stat *new = &c->new;
+	_cleanup_close_ int fd = -EBADF;
 
 	if (c->kind != SNAP_ADDED && changed_since(s, p, c, ours))
 		return "the original has changed since the session began";
@@ -94,14 +86,16 @@ const char *snap_conflict(const struct snap *s, const struct snap_part *p, const
 		return NULL;
 	if (S_ISCHR(new->st_mode) || S_ISBLK(new->st_mode))
 		return "a device node";
-	if ((c->kind != SNAP_MODIFIED || (c->attrs & SNAP_ATTR_XATTR)) && has_overlay_attr(p, c->path))
+	fd = snap_tree_open(p->view.upper_fd, c->path, O_PATH);
+	/* In an overlay that a user mounts such attributes are its own: a folder that hides others, a file that is none. */
+	if ((c->kind != SNAP_MODIFIED || (c->attrs & SNAP_ATTR_XATTR)) && fd >= 0 && snap_attr_any(fd, "user.overlay."))
 		return "attributes for an overlay";
 	if (!S_ISREG(new->st_mode))
 		return NULL;
 	/* As it was is nothing new, as long as the content is. */
 	if ((new->st_mode & (S_ISUID | S_ISGID)) && (c->kind != SNAP_MODIFIED || (c->attrs & (SNAP_ATTR_CONTENT | SNAP_ATTR_MODE | SNAP_ATTR_OWNER))))
 		return "a set-id program";
-	if ((c->kind != SNAP_MODIFIED || (c->attrs & (SNAP_ATTR_CONTENT | SNAP_ATTR_XATTR))) && has_capability(p, c->path))
+	if ((c->kind != SNAP_MODIFIED || (c->attrs & (SNAP_ATTR_CONTENT | SNAP_ATTR_XATTR))) && has_capability(fd))
 		return "a program with capabilities";
 	return NULL;
 }

@@ -111,18 +111,23 @@ struct work {
 	struct link *links[LINK_BUCKETS];
 };
 
-/* Both sides of a path. 1: something else is mounted there, which is not ours to change. */
-static int open_both(struct work *w, const char *path, struct side *from, struct side *to, struct error *err)
+/* 1: something else is mounted there, which is not ours to change. */
+static int open_one(struct work *w, struct snap_cursor *c, const char *path, struct side *side, struct error *err)
 {
-	int r = side_open(&w->from, path, from);
+	int r = side_open(c, path, side);
 
-	if (r == 0)
-		r = side_open(&w->to, path, to);
 	if (r == -EXDEV) {
 		w->s->skipped++;
 		return 1;
 	}
 	return r < 0 ? error_set(err, r, "look at %s", *path ? path : ".") : 0;
+}
+
+static int open_both(struct work *w, const char *path, struct side *from, struct side *to, struct error *err)
+{
+	int r = open_one(w, &w->from, path, from, err);
+
+	return r != 0 ? r : open_one(w, &w->to, path, to, err);
 }
 
 /* The path at which the same file stands already in the target; notes this one when it is the first. */
@@ -152,8 +157,11 @@ static int remove_one(struct work *w, const char *path, struct error *err)
 	const char *name;
 	int r, dir_fd;
 
-	r = open_both(w, path, &from, &to, err);
+	r = open_one(w, &w->to, path, &to, err);
 	if (r != 0 || to.fd < 0 || !*path)
+		return r < 0 ? r : 0;
+	r = open_one(w, &w->from, path, &from, err);
+	if (r != 0)
 		return r < 0 ? r : 0;
 	/* What takes its place can be renamed over it, unless one of them is a folder. */
 	if (from.fd >= 0 && (!((from.st.st_mode ^ to.st.st_mode) & S_IFMT) || (!S_ISDIR(from.st.st_mode) && !S_ISDIR(to.st.st_mode))))

@@ -12,7 +12,7 @@ int main(int argc, char **argv)
 		.name = "agentrun",
 		.version = PACKAGE_VERSION,
 		.commit = AGENTRUN_COMMIT,
-		.features = "+SELINUX +APPARMOR +CAP +SECCOMP +EBPF +YAJL",
+		.features = "+SELINUX +APPARMOR +CAP +SECCOMP +EBPF +CRIU +YAJL",
 	};
 
 	return cli_main(&program, argc, argv);

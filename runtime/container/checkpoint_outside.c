@@ -15,8 +15,6 @@
 #include "util/fd.h"
 #include "util/str.h"
 
-#define CONFIG_DEFAULT "/etc/criu/runc.conf"
-
 /* Where path leads inside the root when its links are followed; path itself where that is not to be seen from the host. */
 static const char *resolved(struct arena *arena, int rootfs_fd, const char *rootfs, const char *path)
 {
@@ -218,9 +216,15 @@ int checkpoint_empty_ns(const char *const *names, size_t n, uint32_t *ret, struc
 
 const char *checkpoint_config(const struct spec *spec)
 {
+	/* those of crun and runc hold what their users found out about the host */
+	static const char *const defaults[] = { "/etc/criu/agentrun.conf", "/etc/criu/crun.conf", "/etc/criu/runc.conf" };
 	const char *named = spec_annotation(spec, "org.criu.config");
+	size_t i;
 
-	return named ? named : access(CONFIG_DEFAULT, R_OK) == 0 ? CONFIG_DEFAULT : NULL;
+	for (i = 0; !named && i < ELEMENTSOF(defaults); i++)
+		if (access(defaults[i], R_OK) == 0)
+			named = defaults[i];
+	return named;
 }
 
 int checkpoint_folder(const char *path, bool make, int *ret_fd, struct error *err)

@@ -63,7 +63,7 @@ static int open_taken(const struct snap *s, bool create, int *ret_fd, struct err
 
 static int no_snapshot(const char *name, struct error *err)
 {
-	return error_text(err, -ENOENT, "there is no snapshot %s", name);
+	return error_text(err, -ENOENT, "there is no snapshot %s%s", name, strchr(name, '/') ? " (a path is named by --path)" : "");
 }
 
 int snap_taken_image(const struct snap *s, const char *name, int *ret_fd, struct error *err)

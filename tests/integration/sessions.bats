@@ -590,6 +590,8 @@ git_work() {
 	works
 	call rollback "$ID" calm
 	fails 1 'there is no snapshot calm'
+	call rollback "$ID" /work/file
+	fails 1 'a path is named by --path'
 	has_status running
 	untouched
 }

@@ -502,3 +502,23 @@ ruser() {
 	same scenario
 	expect 0 member
 }
+
+@test "podman container checkpoint, restore" {
+	command -v criu >/dev/null || skip "criu is not installed"
+	criu check >/dev/null 2>&1 || skip "criu does not work on this kernel"
+	scenario() {
+		pstart "$IMAGE" sh -c 'i=0; while :; do i=$((i + 1)); echo line $i; sleep 0.1; done'
+		wait_for 30 plogs_has 'line 3'
+		pm container checkpoint "$N" >/dev/null
+		state_of
+		before=$(pm logs "$N" | tail -n 1)
+		pm container restore "$N" >/dev/null
+		state_of
+		wait_for 30 plogs_has "line $((${before#line } + 5))"
+		pm exec "$N" echo within
+		pm stop -t 0 "$N" >/dev/null
+		state_of
+	}
+	same scenario
+	expect 0 $'exited 0\nrunning 0\nwithin\nexited 137'
+}

@@ -33,6 +33,7 @@ attack_setup() {
 
 attack_teardown() {
 	local status=0
+	is_set_up || return 0
 	canary_untouched || status=1
 	suite_teardown
 	return $status

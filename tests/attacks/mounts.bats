@@ -19,7 +19,7 @@ setup() {
 
 teardown() {
 	local pid
-	for pid in "${SWAPPERS[@]}"; do
+	for pid in ${SWAPPERS[@]+"${SWAPPERS[@]}"}; do
 		kill -9 "$pid" 2>/dev/null || true
 	done
 	attack_teardown

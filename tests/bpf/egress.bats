@@ -86,6 +86,7 @@ setup() {
 }
 
 teardown() {
+	[ -n "${C-}" ] || return 0
 	[ -z "${monitor_PID-}" ] || { exec {monitor[1]}>&-; wait "$monitor_PID"; } 2>/dev/null || true
 	stop_servers "$PIDS"
 	for _ in $(seq $((50 * ${PATIENCE-1}))); do

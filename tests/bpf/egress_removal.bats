@@ -34,6 +34,7 @@ setup() {
 }
 
 teardown() {
+	[ -n "${C-}" ] || return 0
 	[ ! -d "$C/attack" ] || rmdir "$C/attack"
 	rmdir "$C"
 }

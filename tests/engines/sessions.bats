@@ -39,6 +39,7 @@ setup() {
 }
 
 teardown() {
+	[ -n "${WORK-}" ] || return 0
 	[ -z "$SESSION" ] || "$AGENTRUN" rollback --discard "$SESSION" >/dev/null 2>&1 || true
 	rm -rf "$WORK"
 }

@@ -25,6 +25,7 @@ setup() {
 }
 
 teardown() {
+	is_set_up || return 0
 	fsfreeze --unfreeze /var/log/agentrun 2>/dev/null || true
 	suite_teardown
 	umount -l /var/log/agentrun

@@ -38,6 +38,7 @@ setup() {
 }
 
 teardown() {
+	is_set_up || return 0
 	[ ! -s "$T/flows.pids" ] || xargs kill <"$T/flows.pids" 2>/dev/null || true
 	suite_teardown
 }

@@ -26,6 +26,7 @@ session_setup() {
 }
 
 session_teardown() {
+	is_set_up || return 0
 	suite_teardown
 	rm -rf "$(dirname "$(session_dir)")"
 }

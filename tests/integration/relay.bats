@@ -39,10 +39,12 @@ the_log() {
 	ls -t /var/log/agentrun/"$ID"-*-"$(log_root)".jsonl | head -n 1
 }
 
-# logged STREAM [PROCESS]: what the log kept of a stream; text only.
+# logged STREAM [PROCESS]: what the log kept of a stream, in all parts of it; text only.
 logged() {
-	jq -rj --arg s "$1" --argjson p "${2-0}" \
-		'select(.type == "output" and .stream == $s and .process == $p) | .data' "$(the_log)"
+	local first
+	first=$(the_log)
+	cat "$first" "${first%.jsonl}".*.jsonl 2>/dev/null | jq -rj --arg s "$1" --argjson p "${2-0}" \
+		'select(.type == "output" and .stream == $s and .process == $p) | .data'
 }
 
 sum() {

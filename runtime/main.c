@@ -12,7 +12,11 @@ int main(int argc, char **argv)
 		.name = "agentrun",
 		.version = PACKAGE_VERSION,
 		.commit = AGENTRUN_COMMIT,
+#ifdef BENCH_WITHOUT_RESIDENTS
+		.features = "BENCH-WITHOUT-RESIDENTS: NOT FOR USE",
+#else
 		.features = "+SELINUX +APPARMOR +CAP +SECCOMP +EBPF +CRIU +YAJL",
+#endif
 	};
 
 	return cli_main(&program, argc, argv);

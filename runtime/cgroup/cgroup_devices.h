@@ -75,9 +75,14 @@ int cgroup_devices_program(const struct cgroup_device_list *rules, struct arena 
 
 int cgroup_devices_apply_v1(int dir, const char *path, const struct cgroup_device_list *rules,
 			    struct error *err);
-/* Attached beside programs that are there already: a device must pass all of them. *ret_id: the program's. */
+/*
+ * For an empty cgroup. Attached beside programs of others: a device must pass all of them; one that an earlier container has
+ * left on a cgroup that it had not made goes. *ret_id: the program's.
+ */
 int cgroup_devices_apply_v2(int dir, const char *path, const struct cgroup_device_list *rules, uint32_t *ret_id,
 			    struct error *err);
+/* Takes ours off. 0 or -errno. */
+int cgroup_devices_remove_v2(int dir);
 /* Whether the program of that id is attached to the folder itself. */
 int cgroup_devices_attached(int dir, uint32_t id, bool *ret);
 /* As devices.list shows them; malloc'ed. */

@@ -9,6 +9,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/ebpf.h"
+#include "util/str.h"
+
+#define PROGRAM_NAME "agentrun_dev"
+
 /* Longest rule: three tests, then the five instructions of a partial deny. */
 #define INSNS_PER_RULE 8
 #define INSNS_FIXED    8
@@ -149,6 +154,26 @@ static int program_id(int prog, uint32_t *ret)
 	return 0;
 }
 
+int cgroup_devices_remove_v2(int dir)
+{
+	char name[BPF_OBJ_NAME_LEN];
+	uint32_t ids[ATTACHED_MAX];
+	size_t n, i;
+	int r = ebpf_prog_query(dir, BPF_CGROUP_DEVICE, ids, ELEMENTSOF(ids), &n);
+
+	for (i = 0; r == 0 && i < n; i++) {
+		_cleanup_close_ int prog = ebpf_prog_by_id(ids[i]);
+
+		/* it may have gone meanwhile */
+		if (prog < 0)
+			continue;
+		r = ebpf_prog_info(prog, name, NULL, NULL);
+		if (r == 0 && str_eq(name, PROGRAM_NAME))
+			r = ebpf_prog_detach(dir, prog, BPF_CGROUP_DEVICE);
+	}
+	return r;
+}
+
 int cgroup_devices_apply_v2(int dir, const char *path, const struct cgroup_device_list *rules, uint32_t *ret_id,
 			    struct error *err)
 {
@@ -167,10 +192,13 @@ int cgroup_devices_apply_v2(int dir, const char *path, const struct cgroup_devic
 	attr.insns = (uint64_t)(uintptr_t)insns;
 	attr.insn_cnt = (uint32_t)count;
 	attr.license = (uint64_t)(uintptr_t) "GPL";
-	memcpy(attr.prog_name, "agentrun_dev", sizeof("agentrun_dev"));
+	memcpy(attr.prog_name, PROGRAM_NAME, sizeof(PROGRAM_NAME));
 	prog = sys_bpf(BPF_PROG_LOAD, &attr); /* close-on-exec since ever */
 	if (prog < 0)
 		return error_set(err, -errno, "load the device filter (BPF) for cgroup %s", path);
+	r = cgroup_devices_remove_v2(dir);
+	if (r < 0)
+		return error_set(err, r, "take an earlier device filter off cgroup %s", path);
 
 	memset(&attr, 0, sizeof(attr));
 	attr.target_fd = (uint32_t)dir;

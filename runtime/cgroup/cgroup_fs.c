@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "cgroup/cgroup_devices.h"
 #include "cgroup/cgroup_io.h"
 #include "util/log.h"
 #include "util/str.h"
@@ -185,6 +186,16 @@ static int fs_create(struct cgroup *cg, const struct cgroup_request *req,
 	return 0;
 }
 
+/* A folder that was there before stays, without what was ours on it. */
+static int clear_kept(const struct cgroup_dir *d, struct error *err)
+{
+	_cleanup_close_ int dir = *d->controllers ? -EBADF : cgroup_open_dir(d->path);
+	int r = dir < 0 ? 0 : cgroup_devices_remove_v2(dir);
+
+	/* who may not look has put nothing there */
+	return r < 0 && r != -EPERM && r != -EACCES ? error_set(err, r, "take the device filter off cgroup %s", d->path) : 0;
+}
+
 static int fs_remove(const struct cgroup *cg, struct error *err)
 {
 	struct error first = ERROR_NULL, one = ERROR_NULL;
@@ -193,9 +204,7 @@ static int fs_remove(const struct cgroup *cg, struct error *err)
 
 	/* One stuck hierarchy shall not keep the others. */
 	for (i = 0; i < cg->n_dirs; i++) {
-		if (!cg->dirs[i].created)
-			continue;
-		r = cgroup_remove_tree(cg->dirs[i].path, &one);
+		r = cg->dirs[i].created ? cgroup_remove_tree(cg->dirs[i].path, &one) : clear_kept(&cg->dirs[i], &one);
 		if (r < 0 && first.code == 0)
 			first = one;
 	}

@@ -14,6 +14,10 @@
 
 bool create_is_supervised(const struct create *c)
 {
+#ifdef BENCH_WITHOUT_RESIDENTS
+	/* What they cost is measured against a build without them, which --version tells (tests/bench/results.md). */
+	return false;
+#endif
 	return !c->guard.profile.passthrough && c->guard.profile.monitored && c->plan->has_process;
 }
 

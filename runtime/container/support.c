@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "egress/egress.h"
 #include "hooks/hooks.h"
 #include "os/procattr.h"
 #include "os/procfs.h"
@@ -275,6 +276,24 @@ static void run_poststop(const struct state_record *rec, const struct spec *spec
 			log_warningf("%s", err.text);
 }
 
+/* A cgroup that was there before is its owner's again: what goes on there is no container's any more. */
+static int open_kept_cgroups(const struct cgroup *cg, struct error *err)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < cg->n_dirs && r == 0; i++) {
+		_cleanup_close_ int fd = -EBADF;
+
+		if (cg->dirs[i].created || *cg->dirs[i].controllers)
+			continue;
+		fd = open(cg->dirs[i].path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd >= 0)
+			r = egress_off(fd, err);
+	}
+	return r;
+}
+
 int container_release(int root_fd, const char *id, const struct state_record *rec, const struct cgroup *cg,
 		      const struct spec *spec, struct error *err)
 {
@@ -286,7 +305,9 @@ int container_release(int root_fd, const char *id, const struct state_record *re
 		if (r < 0)
 			return r;
 	}
-	r = cgroup_remove(cg, err);
+	r = rec && rec->egress ? open_kept_cgroups(cg, err) : 0;
+	if (r == 0)
+		r = cgroup_remove(cg, err);
 	if (r < 0)
 		return r;
 	if (rec && rec->intel_rdt_group) {

@@ -44,6 +44,8 @@ enum { EGRESS_E_NOT_LOADED = 1 };
 int egress_deny_attach(int cgroup_fd, unsigned flags, struct error *err);
 /* The same, and runs agentrun-bpf when the set is not loaded. 0 or negative. */
 int egress_deny(int cgroup_fd, unsigned flags, struct error *err);
+/* Takes all programs of ours off, once no process is there any more: for a cgroup that stays. */
+int egress_off(int cgroup_fd, struct error *err);
 /*
  * Mounts the bpffs where it is missing, loads and pins the set, removes sets of older builds.
  * Needs some 100 KB of code and data: for a program of its own. Harmless when all is there.

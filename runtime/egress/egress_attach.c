@@ -128,3 +128,10 @@ int egress_deny(int cgroup_fd, unsigned flags, struct error *err)
 				  egress_pin_dir, EGRESS_PREPARE_PROGRAM);
 	return r;
 }
+
+int egress_off(int cgroup_fd, struct error *err)
+{
+	int r = egress_set_detach(cgroup_fd, EGRESS_PRIVATE_PREFIX, err);
+
+	return r < 0 ? r : egress_set_detach(cgroup_fd, EGRESS_SHARED_PREFIX, err);
+}

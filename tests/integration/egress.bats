@@ -345,3 +345,23 @@ outside"
 	inside 'ping -c 1 -W 1 127.0.0.1 >/dev/null 2>&1 || echo raw; arping -c 1 -I eth0 93.184.216.1 >/dev/null 2>&1 || echo packet'
 	exits 0 $'raw\npacket'
 }
+
+@test "a cgroup that was there before is its owner's again after the container" {
+	local unified round
+	command -v bpftool >/dev/null || skip "bpftool is not installed"
+	unified=$(controller unified)
+	mkdir -p "$unified"
+	for round in 1 2; do
+		inside "net-client get $ALLOWED 8080; echo $round"
+		works "$REFUSED"$'\n'"$round"
+		[ -d "$unified" ]
+		[ -z "$(bpftool cgroup list "$unified")" ]
+	done
+	args sleep 1000
+	call run --detach --bundle "$BUNDLE" "$ID"
+	works
+	[ "$(bpftool cgroup list "$unified" | wc -l)" -gt 5 ]
+	call delete --force "$ID"
+	works
+	[ -z "$(bpftool cgroup list "$unified")" ]
+}

@@ -44,7 +44,7 @@ static int check_name(const char *name, struct error *err)
 	if (len == 0 || len > SNAP_NAME_MAX || name[0] == '.' ||
 	    name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.-")])
 		return error_text(err, -EINVAL, "a snapshot's name is made of at most %d letters, digits and \"_+.-\", and does not begin "
-				  "with a dot", SNAP_NAME_MAX);
+				  "with a dot%s", SNAP_NAME_MAX, strchr(name, '/') ? " (a path is named by --path)" : "");
 	return 0;
 }
 
@@ -63,7 +63,7 @@ static int open_taken(const struct snap *s, bool create, int *ret_fd, struct err
 
 static int no_snapshot(const char *name, struct error *err)
 {
-	return error_text(err, -ENOENT, "there is no snapshot %s%s", name, strchr(name, '/') ? " (a path is named by --path)" : "");
+	return error_text(err, -ENOENT, "there is no snapshot %s", name);
 }
 
 int snap_taken_image(const struct snap *s, const char *name, int *ret_fd, struct error *err)

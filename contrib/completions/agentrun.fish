@@ -19,7 +19,7 @@ complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l cgroup-ma
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l rootless -x -a 'true false auto' -d 'tolerate missing cgroup rights: true, false or auto'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l policy -r -F -d 'policy file (default: /etc/agentrun/policy.json, else the built-in policy)'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l profile -x -d 'profile of the policy for this container'
-complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l criu -r -F -d 'criu(8) for checkpoint and restore (default: the one in PATH)'
+complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -l criu -r -F -d 'criu(8) for checkpoint and restore (default: criu in the usual folders)'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -s v -l version -d 'print the version and what is built in'
 complete -c agentrun -n "not __fish_seen_subcommand_from $commands" -s h -l help -d 'print this help'
 

@@ -28,7 +28,7 @@ const struct command_option cli_options_table[] = {
 	OPT("policy", 0, OPTION_STRING, policy, "FILE",
 	    "policy file (default: /etc/agentrun/policy.json, else the built-in policy)"),
 	OPT("profile", 0, OPTION_STRING, profile, "NAME", "profile of the policy for this container"),
-	OPT("criu", 0, OPTION_STRING, criu, "PATH", "criu(8) for checkpoint and restore (default: the one in PATH)"),
+	OPT("criu", 0, OPTION_STRING, criu, "PATH", "criu(8) for checkpoint and restore (default: criu in the usual folders)"),
 	OPT("version", 'v', OPTION_FLAG, version, NULL, "print the version and what is built in"),
 	{ 0 },
 };

@@ -145,12 +145,13 @@ static int fill(struct checkpoint *c, struct error *err)
 	if (r == 0)
 		r = checkpoint_empty_ns((const char *const *)opt->empty_ns, opt->n_empty_ns, &c->criu.empty_namespaces, err);
 	if (r == 0)
+		r = checkpoint_config(c->spec, &c->criu.config_file, err);
+	if (r == 0)
 		r = read_page_server(c, err);
 	if (r < 0)
 		return r;
 	c->criu.pid = c->h.init.pid;
 	c->criu.log_file = "dump.log";
-	c->criu.config_file = checkpoint_config(c->spec);
 	c->criu.root = c->h.view.record->rootfs;
 	c->criu.parent_images = opt->parent_path;
 	c->criu.freeze_cgroup = freezer(&c->h.cgroup);

@@ -11,8 +11,11 @@
 
 #define CHECKPOINT_FILE "descriptors.json" /* beside the images: what init's streams were; as runc names and writes it */
 
-/* criu's own file of options, as an annotation names it or as runc's users have it; NULL = none. */
-const char *checkpoint_config(const struct spec *spec);
+/*
+ * criu's own file of options, which may name programs to run: the one that the annotation org.criu.config names or the first
+ * of the host's. NULL = none; -EPERM when others than root could have written it.
+ */
+int checkpoint_config(const struct spec *spec, const char **ret, struct error *err);
 
 /* The key of a network namespace that the container was given. */
 #define CHECKPOINT_NETNS_KEY "extRootNetNS"
@@ -40,7 +43,7 @@ int checkpoint_mount_points(const struct plan *plan, struct error *err);
 int checkpoint_cgroups(const char *mode, enum criu_cgroups *ret, struct error *err);
 /* CLONE_NEWNET for "network", the only one that can be left out. */
 int checkpoint_empty_ns(const char *const *names, size_t n, uint32_t *ret, struct error *err);
-/* Opens a folder, making it (0700) with make. */
+/* Opens a folder, making it (0700) with make. One that others could write is refused: images are processes. */
 int checkpoint_folder(const char *path, bool make, int *ret_fd, struct error *err);
 /* Everything but "passthrough" is refused, with the reason. */
 int checkpoint_may(const char *what, const char *id, const char *profile, struct error *err);

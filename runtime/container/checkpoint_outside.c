@@ -6,30 +6,37 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "container/guard.h"
 #include "os/rootfs.h"
 #include "util/cleanup.h"
 #include "util/fd.h"
 #include "util/str.h"
 
-/* Where path leads inside the root when its links are followed; path itself where that is not to be seen from the host. */
-static const char *resolved(struct arena *arena, int rootfs_fd, const char *rootfs, const char *path)
+static bool path_of(int fd, char buf[PATH_MAX])
 {
-	_cleanup_close_ int fd = -EBADF;
-	char link[64], real[4096];
-	const char *inside;
+	char link[64];
 	ssize_t n;
 
-	if (rootfs_openat(rootfs_fd, path, O_PATH | O_CLOEXEC, 0, &fd) < 0)
-		return path;
 	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, real, sizeof(real) - 1);
-	if (n <= 0)
+	n = readlink(link, buf, PATH_MAX - 1);
+	buf[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* Where path leads inside the root when its links are followed; path itself where that is not to be seen from the host. */
+static const char *resolved(struct arena *arena, int rootfs_fd, const char *path)
+{
+	_cleanup_close_ int fd = -EBADF;
+	char rootfs[PATH_MAX], real[PATH_MAX];
+	const char *inside;
+
+	if (rootfs_openat(rootfs_fd, path, O_PATH | O_CLOEXEC, 0, &fd) < 0 || !path_of(rootfs_fd, rootfs) || !path_of(fd, real))
 		return path;
-	real[n] = '\0';
 	inside = str_after(real, rootfs);
 	return inside && *inside == '/' ? arena_strdup(arena, inside) : path;
 }
@@ -84,7 +91,7 @@ static const char *source_of(const struct plan *plan, const struct mount_op *m, 
 static int add_mount(struct checkpoint_outside *o, const struct plan *plan, const struct mount_op *m,
 		     const struct cgroup *cg, int rootfs_fd, bool restore)
 {
-	const char *at = resolved(&o->arena, rootfs_fd, plan->rootfs, m->destination);
+	const char *at = resolved(&o->arena, rootfs_fd, m->destination);
 
 	if (m->kind == MOUNT_CGROUP)
 		return add_cgroups(o, at, cg, restore);
@@ -214,29 +221,38 @@ int checkpoint_empty_ns(const char *const *names, size_t n, uint32_t *ret, struc
 	return 0;
 }
 
-const char *checkpoint_config(const struct spec *spec)
+int checkpoint_config(const struct spec *spec, const char **ret, struct error *err)
 {
+	_cleanup_free_ char *text = NULL;
 	/* those of crun and runc hold what their users found out about the host */
 	static const char *const defaults[] = { "/etc/criu/agentrun.conf", "/etc/criu/crun.conf", "/etc/criu/runc.conf" };
 	const char *named = spec_annotation(spec, "org.criu.config");
-	size_t i;
+	size_t i, len;
 
 	for (i = 0; !named && i < ELEMENTSOF(defaults); i++)
 		if (access(defaults[i], R_OK) == 0)
 			named = defaults[i];
-	return named;
+	*ret = named;
+	if (named && guard_file_read(named, &text, &len, err) < 0)
+		return error_prefix(err, "options for criu");
+	return 0;
 }
 
 int checkpoint_folder(const char *path, bool make, int *ret_fd, struct error *err)
 {
-	int fd;
+	_cleanup_close_ int fd = -EBADF;
+	struct stat st;
 
 	if (make && mkdir(path, 0700) < 0 && errno != EEXIST)
 		return error_set(err, -errno, "make the folder %s", path);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_set(err, -errno, "open the folder %s", path);
-	*ret_fd = fd;
+	if ((st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & 022))
+		return error_text(err, -EPERM,
+				  "the folder %s belongs to uid %u and has mode %04o: only root may own and write it (chown root, chmod go-w)",
+				  path, st.st_uid, st.st_mode & 07777);
+	*ret_fd = take_fd(&fd);
 	return 0;
 }
 

@@ -24,7 +24,7 @@ struct container_env {
 	bool debug;
 	const char *policy; /* --policy FILE, NULL = the host's */
 	const char *profile; /* --profile NAME, NULL = as the policy says */
-	const char *criu; /* --criu PATH, NULL = criu in PATH */
+	const char *criu; /* --criu PATH, NULL = criu in the usual folders */
 };
 
 struct container_create_options {

@@ -113,6 +113,8 @@ static int do_options(void *ctx, struct error *err)
 	if (r == 0)
 		r = checkpoint_empty_ns((const char *const *)opt->empty_ns, opt->n_empty_ns, &s->criu.empty_namespaces, err);
 	if (r == 0)
+		r = checkpoint_config(s->c.spec, &s->criu.config_file, err);
+	if (r == 0)
 		r = take_streams(s, err);
 	if (r == 0)
 		r = take_netns(s, err);
@@ -122,7 +124,6 @@ static int do_options(void *ctx, struct error *err)
 		return r;
 	s->criu.sibling = true;
 	s->criu.log_file = "restore.log";
-	s->criu.config_file = checkpoint_config(s->c.spec);
 	s->criu.root = s->c.plan->rootfs;
 	s->criu.external_sockets = opt->ext_unix_sk;
 	s->criu.tcp_established = opt->tcp_established;
@@ -221,7 +222,9 @@ static int runtime_hooks(struct restore *s, pid_t pid, struct error *err)
 	r = hook_state_json(c->record, "creating", pid, &state, err);
 	if (r < 0)
 		return r;
-	env = (struct hook_env){ .kind = "prestart", .state_json = state, .cwd = c->bundle, .default_env = environ };
+	env = (struct hook_env){ .kind = "prestart", .state_json = state, .cwd = c->bundle, .default_env = environ,
+				 .stdout_file = spec_annotation(c->spec, "run.oci.hooks.stdout"),
+				 .stderr_file = spec_annotation(c->spec, "run.oci.hooks.stderr") };
 	c->hooks_ran = true;
 	r = to_host(s, err);
 	if (r == 0)

@@ -21,9 +21,11 @@
 #define QUOTE_LINES 3
 #define QUOTE_MAX   700
 #define EXEC_FAILED 127
+#define LET_GO	    125 /* the parent has given up before */
 
 struct talk {
 	const struct criu_run *run;
+	char path[256];
 	int sock;
 	pid_t program;
 };
@@ -44,18 +46,40 @@ static bool keep_named(const struct criu_options *o, int sock)
 	return kept;
 }
 
-static _noreturn_ void child(const struct criu_run *run, int sock, int gate)
+/* The program is root's and reads nothing of the caller's: neither its library path nor its home. */
+static _noreturn_ void child(const struct criu_run *run, const char *path, int sock, int gate)
 {
+	static char *const env[] = { (char *)"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", NULL };
 	char number[16], byte;
 
-	/* The parent is done with us, or gone. */
 	if (read(gate, &byte, 1) != 1)
-		_exit(EXEC_FAILED);
+		_exit(LET_GO);
 	(void)snprintf(number, sizeof(number), "%d", sock);
 	if (signals_reset() == 0 && fd_cloexec_from(3) == 0 && keep_named(run->options, sock))
-		(void)execlp(run->program, run->program, "swrk", number, (char *)NULL);
+		(void)execve(path, (char *[]){ (char *)run->program, (char *)"swrk", number, NULL }, env);
 	(void)dprintf(STDERR_FILENO, "execute %s: %s\n", run->program, error_errno_text(errno));
 	_exit(EXEC_FAILED);
+}
+
+static int find(struct talk *t, struct error *err)
+{
+	static const char *const folders[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin" };
+	size_t i;
+
+	if (strchr(t->run->program, '/')) {
+		if (strlen(t->run->program) < sizeof(t->path) && access(t->run->program, X_OK) == 0) {
+			(void)snprintf(t->path, sizeof(t->path), "%s", t->run->program);
+			return 0;
+		}
+		return error_text(err, -ENOENT, "%s cannot be run: --criu names the program", t->run->program);
+	}
+	for (i = 0; i < ELEMENTSOF(folders); i++) {
+		(void)snprintf(t->path, sizeof(t->path), "%s/%s", folders[i], t->run->program);
+		if (access(t->path, X_OK) == 0)
+			return 0;
+	}
+	return error_text(err, -ENOENT, "%s is in none of the folders for programs: install criu, or name it with --criu",
+			  t->run->program);
 }
 
 static int begin(struct talk *t, struct error *err)
@@ -76,7 +100,7 @@ static int begin(struct talk *t, struct error *err)
 		return error_set(err, -errno, "fork for criu");
 	if (t->program == 0) {
 		(void)close(gate_w);
-		child(t->run, theirs, gate_r);
+		child(t->run, t->path, theirs, gate_r);
 	}
 	r = t->run->born ? t->run->born(t->run->arg, t->program, err) : 0;
 	if (r < 0)
@@ -150,7 +174,10 @@ static int converse(const struct talk *t, struct criu_answer *a, struct error *e
 	for (;;) {
 		fd = -EBADF;
 		r = fd_recv(t->sock, data, sizeof(data), &n, &fd, 1);
-		if (r < 0)
+		/* it may have gone before it read the request */
+		if (r == -ECONNRESET)
+			n = 0;
+		else if (r < 0)
 			return error_set(err, r, "receive an answer of %s", t->run->program);
 		if (n == 0 || criu_answer_read(data, n, a) < 0) {
 			*a = (struct criu_answer){ .message = "it ended without an answer" };
@@ -174,7 +201,9 @@ int criu_run(enum criu_request type, const struct criu_run *run, pid_t *ret_pid,
 	struct criu_answer a = { .type = 0 };
 	int r, status = 0;
 
-	r = begin(&t, err);
+	r = find(&t, err);
+	if (r == 0)
+		r = begin(&t, err);
 	if (r == 0) {
 		criu_request_write(type, run->options, &b);
 		r = say(&t, &b, err);
@@ -187,7 +216,7 @@ int criu_run(enum criu_request type, const struct criu_run *run, pid_t *ret_pid,
 	while (t.program > 0 && waitpid(t.program, &status, 0) < 0 && errno == EINTR)
 		;
 	if (r < 0 && WIFEXITED(status) && WEXITSTATUS(status) == EXEC_FAILED)
-		return error_text(err, -ENOENT, "%s cannot be run: install criu, or name it with --criu", run->program);
+		return error_text(err, -ENOEXEC, "%s cannot be run: install criu, or name it with --criu", t.path);
 	if (r == 0 && ret_pid)
 		*ret_pid = a.pid;
 	return r;

@@ -72,7 +72,7 @@ int criu_answer_read(const void *data, size_t len, struct criu_answer *ret);
  */
 typedef int (*criu_step_fn)(void *arg, const char *script, pid_t pid, int *fd, struct error *err);
 struct criu_run {
-	const char *program; /* path, or a name that is looked up in PATH */
+	const char *program; /* path, or a name that is looked up in the folders for programs, whatever PATH says */
 	const struct criu_options *options;
 	/* When the program's process is there, before it is executed: may still change the options. NULL = nothing to do. */
 	int (*born)(void *arg, pid_t pid, struct error *err);

@@ -23,10 +23,11 @@ teardown() {
 	suite_teardown
 }
 
-# What this host's criu can do; a test that needs it is skipped with the reason.
+# What this host's criu ($CRIU: another one) can do; a test that needs it is skipped with the reason.
 needs_criu() {
-	command -v criu >/dev/null || skip "criu is not installed"
-	criu check >"$T/criu" 2>&1 || skip "criu check fails on this kernel: $(tail -n 1 "$T/criu")"
+	command -v "${CRIU-criu}" >/dev/null || skip "criu is not installed"
+	"${CRIU-criu}" check >"$T/criu" 2>&1 || skip "criu check fails on this kernel: $(tail -n 1 "$T/criu")"
+	[ -z "${CRIU-}" ] || AGENTRUN_FLAGS="${AGENTRUN_FLAGS-} --criu $CRIU"
 }
 
 # It may be looked at while it is written.
@@ -129,13 +130,32 @@ begin() {
 	fails 1 'make the folder .*none/deep'
 	AGENTRUN_FLAGS="${AGENTRUN_FLAGS-} --criu $T/no-criu"
 	call checkpoint --image-path "$T/images" "$ID"
-	fails 1 "$T/no-criu cannot be run: install criu"
+	fails 1 "$T/no-criu cannot be run: --criu names"
+	AGENTRUN_FLAGS=${AGENTRUN_FLAGS% --criu *}
+	# what others could have written
+	mkdir -m 777 "$T/open"
+	chmod 777 "$T/open"
+	call checkpoint --image-path "$T/open" "$ID"
+	fails 1 "folder $T/open belongs to uid 0 and has mode 0777"
 	# it goes on
 	counts_on
 	call restore --detach --bundle "$BUNDLE" --image-path "$T/missing" "$ID-b"
 	fails 1 "open the folder $T/missing"
 	call state "$ID-b"
 	fails 1 'container does not exist'
+	call delete --force "$ID"
+	works
+}
+
+@test "an annotation gives criu no options that others could have written" {
+	echo action-script=/tmp/evil >"$T/options"
+	chmod 666 "$T/options"
+	edit --arg f "$T/options" '.annotations["org.criu.config"] = $f'
+	call run --detach --bundle "$BUNDLE" "$ID"
+	works
+	call checkpoint --image-path "$T/images" "$ID"
+	fails 1 "options for criu: .*$T/options is writable by others"
+	has_status running
 	call delete --force "$ID"
 	works
 }

@@ -113,7 +113,7 @@ static int keep_rest(struct relay_stream *s, const char *data, size_t len, struc
 	return 0;
 }
 
-/* Number of bytes taken, maybe 0; negative: the receiver is gone. */
+/* Number of bytes taken, maybe 0; negative: see receiver_failed(). */
 static ssize_t deliver(struct relay_stream *s, const char *data, size_t len)
 {
 	size_t done = 0;
@@ -133,6 +133,15 @@ static ssize_t deliver(struct relay_stream *s, const char *data, size_t len)
 	return (ssize_t)done;
 }
 
+/* A receiver may go, and that ends the stream. After any other failure what was written would be lost without a word. */
+static int receiver_failed(struct relay_stream *s, ssize_t n, struct error *err)
+{
+	if (n == 0 || n == -EPIPE || n == -ECONNRESET || n == -ENOTCONN)
+		return relay_stream_end(s, RELAY_END_ENGINE, err);
+	return error_set(err, (int)n, s->number > 0 ? "write to the engine what a process wrote" :
+						       "write to a process what the engine sent");
+}
+
 /* 1: go on; 0: not now, or the stream has ended. */
 static int flush_rest(struct relay_stream *s, struct error *err)
 {
@@ -142,7 +151,7 @@ static int flush_rest(struct relay_stream *s, struct error *err)
 		return 1;
 	n = deliver(s, s->rest + s->rest_pos, relay_stream_waiting(s));
 	if (n < 0)
-		return relay_stream_end(s, RELAY_END_ENGINE, err);
+		return receiver_failed(s, n, err);
 	s->rest_pos += (size_t)n;
 	if (relay_stream_waiting(s) > 0)
 		return 0;
@@ -169,7 +178,7 @@ static int copy_chunk(struct relay_stream *s, struct error *err)
 		return k;
 	sent = deliver(s, chunk, (size_t)n);
 	if (sent < 0)
-		return relay_stream_end(s, RELAY_END_ENGINE, err);
+		return receiver_failed(s, sent, err);
 	if (sent < n)
 		return keep_rest(s, chunk + sent, (size_t)(n - sent), err);
 	/* Less than there is room for: it was empty, and asking again would only cost. */
@@ -192,7 +201,7 @@ static int move_bulk(struct relay_stream *s, struct error *err)
 	if (s->full)
 		return 0;
 	if (n <= 0)
-		return relay_stream_end(s, RELAY_END_ENGINE, err);
+		return receiver_failed(s, n, err);
 	s->bytes += (uint64_t)n;
 	s->skipped += (uint64_t)n;
 	s->moved += (uint64_t)n;

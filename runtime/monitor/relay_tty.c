@@ -63,7 +63,7 @@ static int tty_end(struct relay_tty *t, enum relay_end how, struct error *err)
 	return r < 0 ? r : drain_done(t, err);
 }
 
-/* 0: all written, 1: the receiver is full, negative errno: it is gone. */
+/* 0: all written, 1: the receiver is full, negative errno: EIO when it is gone. */
 static int half_write(struct relay_tty_half *h, int fd)
 {
 	while (pending(h)) {
@@ -110,6 +110,9 @@ static int pump_out(struct relay_tty *t, struct error *err)
 		if (pending(&t->out))
 			tty_mirror_modes(&t->mirror, t->outer, t->inner);
 		r = half_write(&t->out, t->outer);
+		/* EIO is how a terminal says that its other side is closed. */
+		if (r < 0 && r != -EIO)
+			return error_set(err, r, "write to the engine's terminal what a process wrote");
 		if (r < 0)
 			return tty_end(t, RELAY_END_ENGINE, err);
 		if (r > 0)

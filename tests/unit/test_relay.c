@@ -574,6 +574,33 @@ static void test_changed_page(void)
 	munmap(page, 4096);
 }
 
+/* An engine's end that fails otherwise than by going: what a process wrote may not be lost without a word. */
+static void test_failed_write(void)
+{
+	struct world w = { .engine = { -1, -1, -1 } };
+	int p[2], q[2], r = 0, i;
+
+	if (pipe2(p, O_CLOEXEC) < 0 || pipe2(q, O_CLOEXEC) < 0)
+		_exit(9);
+	w.engine[1] = p[0];
+	w.heard = (struct heard){ .log = malloc(LOG_MAX) };
+	is_int(stdio_relay_make((const int[]){ -1, p[1], -1 }, false, proc, &w.fds, &err), 0, "failed write: make");
+	ok(dup2(q[0], w.fds.engine[1].fd) >= 0, "an end that cannot be written");
+	w.fds.engine[1].how = STDIO_OWN;
+	relay_init(&w.relay, &hub, &ops, &w.heard);
+	is_int(relay_add(&w.relay, 1, &w.fds.inside[1], &w.fds.engine[1], true, &err), 0, "failed write: add");
+	ok(write(w.fds.process[1], "words", 5) == 5, "a process writes");
+	for (i = 0; i < 50 && r == 0; i++)
+		r = evloop_step(&loop, 20, &err);
+	is_int(r, -EBADF, "is an error");
+	ok(strstr(err.text, "write to the engine what a process wrote") != NULL, "that says what was lost: %s", err.text);
+	is_int(w.heard.ended[1], 0, "and no end of the stream");
+	close(p[1]);
+	close(q[0]);
+	close(q[1]);
+	world_down(&w);
+}
+
 int main(void)
 {
 	TAP_BEGIN();
@@ -591,6 +618,7 @@ int main(void)
 	test_finish();
 	test_hold();
 	test_changed_page();
+	test_failed_write();
 	evloop_done(&loop);
 	close(proc);
 	return TAP_END();

@@ -71,22 +71,16 @@ static int do_go(void *ctx, struct error *err)
 }
 
 /*
- * prestart and createRuntime: in the host's namespaces, when the container's exist, before the pivot. Both see the
- * status that runc gives them; crun's prestart hooks see "created".
+ * In the host's namespaces, when the container's exist. Both see the status that runc gives them; crun's prestart hooks
+ * see "created".
  */
-static int do_runtime_hooks(void *ctx, struct error *err)
+int create_run_hooks(struct create *c, pid_t pid, struct error *err)
 {
-	struct create *c = ctx;
 	_cleanup_free_ char *state = NULL;
 	struct hook_env env;
 	int r;
 
-	if (!create_has_runtime_hooks(c))
-		return 0;
-	r = proto_expect(c->launch.sync_parent, PROTO_MOUNTED, "the container's first process", NULL, err);
-	if (r < 0)
-		return r;
-	r = hook_state_json(c->record, "creating", c->launch.ref.pid, &state, err);
+	r = hook_state_json(c->record, "creating", pid, &state, err);
 	if (r < 0)
 		return r;
 
@@ -98,10 +92,21 @@ static int do_runtime_hooks(void *ctx, struct error *err)
 	if (r < 0)
 		return r;
 	env.kind = "createRuntime";
-	r = hooks_run(c->spec->hooks->create_runtime.items, c->spec->hooks->create_runtime.count, &env, err);
-	if (r < 0)
-		return r;
-	return proto_send(c->launch.sync_parent, PROTO_HOOKED, 0, err);
+	return hooks_run(c->spec->hooks->create_runtime.items, c->spec->hooks->create_runtime.count, &env, err);
+}
+
+/* Before the pivot. */
+static int do_runtime_hooks(void *ctx, struct error *err)
+{
+	struct create *c = ctx;
+	int r;
+
+	if (!create_has_runtime_hooks(c))
+		return 0;
+	r = proto_expect(c->launch.sync_parent, PROTO_MOUNTED, "the container's first process", NULL, err);
+	if (r == 0)
+		r = create_run_hooks(c, c->launch.ref.pid, err);
+	return r < 0 ? r : proto_send(c->launch.sync_parent, PROTO_HOOKED, 0, err);
 }
 
 static int do_await_ready(void *ctx, struct error *err)

@@ -9,6 +9,8 @@
 /* create.c: the opposite of all phases, and the last word on a process that is there. */
 void create_undo(struct create *c);
 int create_record(void *ctx, struct error *err);
+/* prestart and createRuntime, for a first process pid, of a container that has some. */
+int create_run_hooks(struct create *c, pid_t pid, struct error *err);
 
 int create_open(void *ctx, struct error *err);
 int create_load(void *ctx, struct error *err);

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "container/create_steps.h"
-#include "hooks/hooks.h"
 #include "os/procfs.h"
 #include "os/tty.h"
 #include "util/fd.h"
@@ -212,26 +211,13 @@ static int into_cgroup(void *arg, pid_t pid, struct error *err)
 
 static int runtime_hooks(struct restore *s, pid_t pid, struct error *err)
 {
-	struct create *c = &s->c;
-	_cleanup_free_ char *state = NULL;
-	struct hook_env env;
 	int r;
 
-	if (!create_has_runtime_hooks(c))
+	if (!create_has_runtime_hooks(&s->c))
 		return 0;
-	r = hook_state_json(c->record, "creating", pid, &state, err);
-	if (r < 0)
-		return r;
-	env = (struct hook_env){ .kind = "prestart", .state_json = state, .cwd = c->bundle, .default_env = environ,
-				 .stdout_file = spec_annotation(c->spec, "run.oci.hooks.stdout"),
-				 .stderr_file = spec_annotation(c->spec, "run.oci.hooks.stderr") };
-	c->hooks_ran = true;
 	r = to_host(s, err);
 	if (r == 0)
-		r = hooks_run(c->spec->hooks->prestart.items, c->spec->hooks->prestart.count, &env, err);
-	env.kind = "createRuntime";
-	if (r == 0)
-		r = hooks_run(c->spec->hooks->create_runtime.items, c->spec->hooks->create_runtime.count, &env, err);
+		r = create_run_hooks(&s->c, pid, err);
 	return r < 0 ? r : enter(s->own_mounts, err);
 }
 

@@ -51,6 +51,7 @@ begin() {
 
 @test "checkpoint: a container is saved and deleted, and goes on where it was" {
 	needs_criu
+	edit --arg f "$T/hook" '.hooks.createRuntime = [{path: "/bin/sh", args: ["sh", "-c", "cat >>\"$1\"", "-", $f]}]'
 	begin
 	call checkpoint --image-path "$T/images" "$ID"
 	works
@@ -66,6 +67,9 @@ begin() {
 	call state "$ID"
 	[ "$(jq -r .status <<<"$output")" = running ]
 	[ "$(jq .pid <<<"$output")" = "$(cat pid)" ]
+	# hooks of a start run again, for the new first process
+	[ "$(jq -s length "$T/hook")" -eq 2 ]
+	[ "$(jq -s '.[1].pid' "$T/hook")" = "$(cat pid)" ]
 	counts_on
 	[ "$(count)" -gt "$saved" ]
 	call exec "$ID" sh -c 'echo $PPID; cat /proc/1/comm'

@@ -60,11 +60,10 @@ int start_supervised(int sock, struct link *l, struct link_msg *msg, const int *
 		r = proto_await_end(sock, &failed, err);
 	if (r == 0)
 		r = link_expect(l, LINK_OK, "the container's supervisor", &answer, fds, err);
-	if (r < 0 && failed.code < 0) {
-		/* The supervisor only saw it end. */
-		*err = failed;
-		return err->code;
-	}
+	*ret_how = NULL;
+	/* There was no execve to see: the process has said why, and ended with 255, as under any other runtime. */
+	if (r < 0 && failed.code < 0)
+		return 0;
 	if (r < 0)
 		return r;
 	link_close_fds(fds);

@@ -8,7 +8,8 @@
 
 /*
  * sock: connected to the process. pid, start: as pidref. *ret_how: how it was verified,
- * NULL where nothing is demanded. On failure the process may still be there: the caller ends it.
+ * NULL where nothing is demanded, or where the execve itself failed: then the process has told why on its stderr, and ended with 255.
+ * On failure the process may still be there: the caller ends it.
  */
 int start_verified(int sock, pid_t pid, int proc_fd, const struct state_expect *want, const char **ret_how,
 		   struct error *err);

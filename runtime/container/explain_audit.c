@@ -55,7 +55,7 @@ int explain_audit(const struct container_handle *h, struct buf *text, struct jso
 	if (h->view.record->supervisor_pid == 0)
 		return 0;
 	r = monitor_config_read(h->dir_fd, &config, err);
-	if (r < 0 || !config->audit.enabled)
+	if (r < 0)
 		return r;
 	if (text)
 		to_text(h->view.record, config, text);

@@ -134,8 +134,6 @@ static int audit_open(struct monitor *m, struct error *err)
 	struct link_msg msg;
 	int r;
 
-	if (!c->audit.enabled)
-		return 0;
 	r = link_expect(&m->link, LINK_LOG, "the supervisor", &msg, fds, err);
 	if (r < 0)
 		return r;

@@ -48,7 +48,6 @@ static const struct json_field fields[] = {
 	FIELD("decisions", decisions, json_get_list, 0, &decision_type),
 	FIELD("rootless", rootless, json_get_bool, 0, NULL),
 	FIELD("callsProfile", calls_profile, json_get_string, 0, NULL),
-	FIELD("auditEnabled", audit.enabled, json_get_bool, 0, NULL),
 	FIELD("auditOutputMax", audit.output_max, json_get_u64, 0, NULL),
 	FIELD("auditLogMax", audit.log_max, json_get_u64, 0, NULL),
 	FIELD("auditInputMax", audit.input_max, json_get_u64, 0, NULL),
@@ -136,7 +135,6 @@ int monitor_config_write(int dir_fd, const struct monitor_config *c, struct erro
 	write_decisions(w, c);
 	json_bool(w, "rootless", c->rootless);
 	optional(w, "callsProfile", c->calls_profile);
-	json_bool(w, "auditEnabled", c->audit.enabled);
 	json_u64(w, "auditOutputMax", c->audit.output_max);
 	json_u64(w, "auditLogMax", c->audit.log_max);
 	json_u64(w, "auditInputMax", c->audit.input_max);

@@ -35,7 +35,7 @@ struct monitor_config {
 	bool rootless;
 	char *calls_profile; /* seccomp profile whose denied calls are reported; NULL = none are */
 	struct {
-		bool enabled, exec;
+		bool exec;
 		struct strv redact;
 		uint64_t output_max; /* bytes of each stream */
 		uint64_t log_max; /* of the log; 0 = no limit */

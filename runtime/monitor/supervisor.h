@@ -77,6 +77,7 @@ struct sup_process {
 /* A file system of the container that has a size. */
 struct sup_space {
 	int fd;
+	bool exact; /* it is full when nothing is left */
 	char point[64];
 };
 

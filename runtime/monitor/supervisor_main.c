@@ -58,7 +58,7 @@ static int on_setup(struct sup *s, int fds[LINK_FDS_MAX], struct error *err)
 		return r;
 	s->root = arena_strdup(&s->record->arena, config->root);
 	r = s->root ? 0 : error_oom(err);
-	if (r == 0 && config->audit.enabled)
+	if (r == 0)
 		r = sup_log_open(s, config->rootless, config->audit.log_max, err);
 	(void)monitor_config_free(config);
 	return r < 0 ? r : sup_listen(s, err);

@@ -41,6 +41,10 @@ static bool split(char *text, struct line *ret)
 	return ret->point && ret->options && ret->type;
 }
 
+/* What is too little for a write of usual size: of the whole, and of bytes. */
+#define NEAR_PART  64
+#define NEAR_BYTES ((uint64_t)1 << 20)
+
 /* Of memory, or a layer of its own over somebody's files: both have their size. */
 static bool can_fill(const struct line *l)
 {
@@ -48,16 +52,16 @@ static bool can_fill(const struct line *l)
 	       (str_eq(l->options, "rw") || str_after(l->options, "rw,"));
 }
 
-static void take(struct sup *s, int root_fd, const char *point)
+static void take(struct sup *s, int root_fd, const struct line *l)
 {
 	struct sup_space *space = &s->spaces[s->n_spaces];
 	int fd = -EBADF;
 
 	/* A name with a blank is written with an escape, and so not found. */
-	if (rootfs_openat(root_fd, point, O_PATH | O_CLOEXEC, 0, &fd) < 0)
+	if (rootfs_openat(root_fd, l->point, O_PATH | O_CLOEXEC, 0, &fd) < 0)
 		return;
-	*space = (struct sup_space){ .fd = fd };
-	(void)snprintf(space->point, sizeof(space->point), "%s", point);
+	*space = (struct sup_space){ .fd = fd, .exact = str_eq(l->type, "tmpfs") };
+	(void)snprintf(space->point, sizeof(space->point), "%s", l->point);
 	s->n_spaces++;
 }
 
@@ -84,8 +88,19 @@ void sup_spaces_open(struct sup *s)
 		if (next)
 			*next++ = '\0';
 		if (split(at, &l) && can_fill(&l))
-			take(s, root_fd, l.point);
+			take(s, root_fd, &l);
 	}
+}
+
+/*
+ * Not every file system counts its blocks or its files. One of memory takes its last page; one on a
+ * disk refuses a large write while some blocks are left.
+ */
+static bool is_full(const struct sup_space *space, const struct statvfs *st)
+{
+	uint64_t near = space->exact ? 0 : MIN((uint64_t)st->f_blocks / NEAR_PART, NEAR_BYTES / MAX(st->f_frsize, 1UL));
+
+	return (st->f_blocks > 0 && st->f_bavail <= near) || (st->f_files > 0 && st->f_favail == 0);
 }
 
 const char *sup_spaces_full(const struct sup *s)
@@ -96,8 +111,7 @@ const char *sup_spaces_full(const struct sup *s)
 	for (i = 0; i < s->n_spaces; i++) {
 		if (fstatvfs(s->spaces[i].fd, &st) < 0)
 			continue;
-		/* Not every file system counts its blocks or its files. */
-		if ((st.f_blocks > 0 && st.f_bavail == 0) || (st.f_files > 0 && st.f_favail == 0))
+		if (is_full(&s->spaces[i], &st))
 			return s->spaces[i].point;
 	}
 	return NULL;

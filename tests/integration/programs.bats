@@ -118,5 +118,14 @@ programs() {
 	[ "$ran" -gt 100 ]
 	[ "$ran" -lt 2500 ]
 	[ "$ran" -eq "$recorded" ]
-	jq -es '[.[] | select(.type == "lost") | .count] | add > 0' "$log"
+	local lost detail
+	lost=$(jq -s '[.[] | select(.type == "lost") | .count] | add' "$log")
+	[ "$lost" -gt 0 ]
+	# How it ended says so too: that programs of it failed for a reason that is not its own.
+	detail=$(rt state "$ID" | jq -r .exit.detail)
+	echo "$detail"
+	[[ $detail =~ ([0-9]+)' programs were killed because they could not be recorded' ]]
+	[ "${BASH_REMATCH[1]}" -gt 0 ]
+	# The last one of all may be among them.
+	[ "${BASH_REMATCH[1]}" -le $((2501 - ran)) ]
 }

@@ -132,6 +132,19 @@ clean_but_mounts() {
 	untouched
 }
 
+@test "what fails because its layer is full is said to have ended for want of disk" {
+	sh_args 'dd if=/dev/zero of=/work/big bs=1M count=40 2>/dev/null'
+	call run --detach --bundle "$BUNDLE" "$ID"
+	works
+	ended() { [ "$(rt state "$ID" | jq -r .status)" = stopped ]; }
+	wait_for 30 ended
+	run rt state "$ID"
+	echo "$output"
+	[ "$(jq -r .exit.reason <<<"$output")" = disk ]
+	[[ $(jq -r .exit.detail <<<"$output") = *'its /work was full when it ended'* ]]
+	untouched
+}
+
 @test "full in inodes" {
 	sh_args 'cd /work; i=0; while echo >f$i; do i=$((i + 1)); done 2>/dev/null; [ $i -gt 400 ] && [ $i -lt 520 ] && echo "$((i / 100))"; rm f*; echo x >f && echo again'
 	run_container

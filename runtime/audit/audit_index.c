@@ -3,8 +3,10 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "audit/audit_name.h"
 #include "util/arena.h"
@@ -38,6 +40,14 @@ static int format(const struct audit_head *head, bool closed, char **ret, struct
 	return json_take(w, ret, err);
 }
 
+static bool has_part(int dirfd, const char *name, uint32_t part)
+{
+	char file[AUDIT_FILE_SIZE];
+
+	audit_name_file(name, part, file);
+	return faccessat(dirfd, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 int audit_index_write(int dirfd, int index_dirfd, const char *name, const struct audit_head *head,
 		      bool closed, struct error *err)
 {
@@ -54,7 +64,15 @@ int audit_index_write(int dirfd, int index_dirfd, const char *name, const struct
 		r = file_replace(index_dirfd, file, text, strlen(text), 0600, 0, err);
 	if (r == 0)
 		r = file_replace(dirfd, file, text, strlen(text), 0600, 1, err);
-	return r < 0 ? error_prefix(err, "write the index of audit log %s", name) : 0;
+	if (r < 0)
+		return error_prefix(err, "write the index of audit log %s", name);
+	/* A log that was removed meanwhile to make room must not leave an index that nobody removes. */
+	if (!has_part(dirfd, name, 1) && !has_part(dirfd, name, head->part)) {
+		(void)unlinkat(dirfd, file, 0);
+		if (index_dirfd >= 0)
+			(void)unlinkat(index_dirfd, file, 0);
+	}
+	return 0;
 }
 
 struct head_text {

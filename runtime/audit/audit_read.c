@@ -266,7 +266,8 @@ static int at_end(struct audit_reader *r, struct audit_record *ret, struct error
 		r->at = r->in.len;
 		return AUDIT_READ_RECORD;
 	}
-	if (!r->last)
+	/* It was there before and is not now: the log is being removed. */
+	if (!r->last || behind < 0)
 		return AUDIT_READ_END;
 	move_on(r, take_fd(&behind));
 	return READ_ON;

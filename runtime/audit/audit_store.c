@@ -53,8 +53,11 @@ static int make_file(int dirfd, const char *file, bool may_exist, int *ret_fd)
 	r = lock_wait(fd, NEW_LOCK_MS);
 	if (r)
 		return r < 0 ? r : -EBUSY;
-	if (fchmod(fd, 0600) < 0 || fsync(dirfd) < 0)
+	/* Before it had the lock it could be taken for one that is over, and be removed. */
+	if (fstat(fd, &st) < 0 || fchmod(fd, 0600) < 0 || fsync(dirfd) < 0)
 		return -errno;
+	if (st.st_nlink == 0)
+		return -EEXIST;
 	*ret_fd = take_fd(&fd);
 	return 0;
 }
@@ -214,10 +217,16 @@ bool audit_store_busy(int dirfd, const char *name)
 	for (part = 1; part <= AUDIT_PARTS_MAX; part++) {
 		_cleanup_close_ int next = open_part(dirfd, name, part + 1, O_RDONLY);
 
+		if (next >= 0)
+			continue;
+		if (part_is_locked(dirfd, name, part - 1) || part_is_locked(dirfd, name, part))
+			return true;
+		/* Unless its writer went on between the two looks. */
+		next = open_part(dirfd, name, part + 1, O_RDONLY);
 		if (next < 0)
-			break;
+			return false;
 	}
-	return part_is_locked(dirfd, name, part - 1) || part_is_locked(dirfd, name, part);
+	return false;
 }
 
 int audit_store_append_event(int dirfd, int index_dirfd, const char *name, int timeout_ms,

@@ -6,14 +6,21 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "audit/audit_name.h"
 #include "audit/audit_read.h"
 #include "audit/audit_scan.h"
 #include "audit/audit_value.h"
+
+/* For the begin or the removal of a log that is under way. */
+#define CHANGE_WAIT_MS 3000
+#define CHANGE_STEP_MS 10
 
 struct check {
 	struct audit_verdict *v;
@@ -113,7 +120,8 @@ static void check_end(struct check *c, uint64_t last_seq)
 			against(c, NULL, "%s knows %" PRIu64 " records, and there are %" PRIu64 ": some were added later",
 				where[i], c->index[i].records, last_seq);
 	}
-	if (v->records == 0)
+	/* Its first record may be on its way. */
+	if (v->records == 0 && !v->live)
 		against(c, NULL, "it holds no record");
 	if (!v->closed && !v->live)
 		against(c, NULL, "it has no closing record and nobody writes it: its writer was killed, or the end was cut off");
@@ -158,38 +166,101 @@ static int read_index(struct check *c, const int fds[2], const char *name, struc
 	return 0;
 }
 
-int audit_verify_log(int dirfd, int index_dirfd, const char *name, struct audit_verdict *ret,
-		     struct error *err)
+static bool has_part(int dirfd, const char *name, uint32_t part)
+{
+	char file[AUDIT_FILE_SIZE];
+
+	audit_name_file(name, part, file);
+	return faccessat(dirfd, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool is_gone(const struct check *c, const int fds[2])
+{
+	struct audit_index_entry entry;
+	struct error ignored;
+
+	return !has_part(fds[0], c->name, 1) && audit_index_read(fds[0], c->name, &entry, &ignored) == AUDIT_E_NOT_FOUND &&
+	       (fds[1] < 0 || audit_index_read(fds[1], c->name, &entry, &ignored) == AUDIT_E_NOT_FOUND);
+}
+
+enum change { SAME, GONE, BEGUN };
+
+/*
+ * Old logs are removed to keep the total size, parts first and from the last one, the index after them: a log of which
+ * only the index speaks of its last part may be such a one, and then is soon gone whole; one that was cut stays. And
+ * the file of a new one is there a moment before its writer has its lock.
+ */
+static enum change await_change(const struct check *c, const int fds[2])
+{
+	const struct timespec step = { .tv_nsec = CHANGE_STEP_MS * 1000000L };
+	unsigned ms;
+
+	for (ms = 0; ms < CHANGE_WAIT_MS; ms += CHANGE_STEP_MS) {
+		if (is_gone(c, fds))
+			return GONE;
+		if (!c->v->live && audit_store_busy(fds[0], c->name))
+			return BEGUN;
+		if (c->v->records > 0 && has_part(fds[0], c->name, MAX(c->index[0].part, 1U)))
+			return SAME;
+		(void)nanosleep(&step, NULL);
+	}
+	return SAME;
+}
+
+static int verify_once(int dirfd, const int fds[2], const char *name, struct check *c, struct error *err)
 {
 	_cleanup_(audit_scan_done) struct audit_scan scan = AUDIT_SCAN_NULL;
 	_cleanup_audit_reader_ struct audit_reader r = AUDIT_READER_NULL;
-	struct check c = { .v = ret, .name = name };
-	const int fds[2] = { dirfd, index_dirfd };
+	struct audit_verdict *v = c->v;
 	uint32_t part;
 	size_t i;
 	int k;
 
-	assert(dirfd >= 0 && name && ret && err);
-	*ret = (struct audit_verdict){ .whole = true };
-	audit_name_file(name, 1, ret->file);
-	ret->live = audit_store_busy(dirfd, name);
+	*v = (struct audit_verdict){ .whole = true };
+	audit_name_file(name, 1, v->file);
+	v->live = audit_store_busy(dirfd, name);
 	/* The index first: a log that goes on is ahead of it then, never behind. */
-	k = read_index(&c, fds, name, err);
-	if (k < 0 || !ret->whole)
+	k = read_index(c, fds, name, err);
+	if (k < 0 || !v->whole)
 		return k;
-	k = audit_reader_open(&r, dirfd, name, ret->live, err);
-	if (k == AUDIT_E_NOT_FOUND)
-		against(&c, NULL, "its first part is missing");
-	else if (k == 0)
-		k = run(&c, &r, err);
-	if (k < 0)
-		return k;
+	k = audit_reader_open(&r, dirfd, name, v->live, err);
+	if (k == AUDIT_E_NOT_FOUND) {
+		against(c, NULL, "its first part is missing");
+		return 0;
+	}
+	if (k == 0)
+		k = run(c, &r, err);
 	part = r.part;
-	k = audit_scan_read(dirfd, &scan, err);
+	if (k == 0)
+		k = audit_scan_read(dirfd, &scan, err);
 	for (i = 0; k == 0 && i < scan.count; i++)
-		if (str_eq(scan.logs[i].name, name) && scan.logs[i].parts > part + 1 && ret->whole)
-			against(&c, NULL, "part %u is missing, and there is a part %u", part + 1, scan.logs[i].parts);
+		/* One that goes on may have got more of them since. */
+		if (str_eq(scan.logs[i].name, name) && scan.logs[i].parts > part + 1 &&
+		    !(v->live && has_part(dirfd, name, part + 1)))
+			against(c, NULL, "part %u is missing, and there is a part %u", part + 1, scan.logs[i].parts);
 	return k;
+}
+
+int audit_verify_log(int dirfd, int index_dirfd, const char *name, struct audit_verdict *ret,
+		     struct error *err)
+{
+	struct check c = { .v = ret, .name = name };
+	const int fds[2] = { dirfd, index_dirfd };
+	int k;
+
+	assert(dirfd >= 0 && name && ret && err);
+	k = verify_once(dirfd, fds, name, &c, err);
+	if (k < 0 || ret->whole)
+		return k;
+	switch (await_change(&c, fds)) {
+	case GONE:
+		return error_text(err, -ENOENT, "audit log %s was removed while it was read, to make room for newer ones", name);
+	case BEGUN:
+		c = (struct check){ .v = ret, .name = name };
+		return verify_once(dirfd, fds, name, &c, err);
+	default:
+		return 0;
+	}
 }
 
 int audit_verify_file(int fd, const char *file, struct audit_verdict *ret, struct error *err)

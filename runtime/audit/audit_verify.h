@@ -25,7 +25,7 @@ struct audit_verdict {
 	char why[512];
 };
 
-/* A log of the folder. index_dirfd may be -EBADF. */
+/* A log of the folder. index_dirfd may be -EBADF. -ENOENT: audit_store_prune() removed it meanwhile. */
 int audit_verify_log(int dirfd, int index_dirfd, const char *name, struct audit_verdict *ret,
 		     struct error *err);
 /* A file on its own; fd is taken over. No index can speak for it. */

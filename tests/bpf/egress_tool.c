@@ -6,6 +6,7 @@
  *   egress-tool status|revoke CGROUP
  *   egress-tool update CGROUP RULE...
  *   egress-tool old CGROUP		the shared set as loaded before Linux 6.15
+ *   egress-tool peers CGROUP		by what datagram peers are told apart: netns or socket
  *   egress-tool monitor CGROUP [host] [RULE...|none]      none: private without ranges
  *
  * RULE: CIDR[,tcp|,udp][,metadata][,PORT[-PORT]]...
@@ -21,6 +22,7 @@
 
 #include "egress/egress.h"
 #include "egress/egress_deny.skel.h"
+#include "egress/egress_load.h"
 #include "egress/egress_sets.h"
 #include "os/ebpf.h"
 #include "os/creds.h"
@@ -294,6 +296,17 @@ static int old(int cgroup, struct error *err)
 	return r < 0 ? r : ebpf_map_update(s->maps.states.map_fd, &id, &state, BPF_EXIST);
 }
 
+/* By what the programs of this kernel tell datagram peers apart. */
+static int peers(struct error *err)
+{
+	bool cookie;
+	int r = egress_probe_netns_cookie(&cookie, err);
+
+	if (r == 0)
+		puts(cookie ? "netns" : "socket");
+	return r;
+}
+
 int main(int argc, char **argv)
 {
 	struct error err = ERROR_NULL;
@@ -322,6 +335,8 @@ int main(int argc, char **argv)
 		r = egress_prove(cgroup, flags, &err);
 	else if (str_eq(what, "old"))
 		r = old(cgroup, &err);
+	else if (str_eq(what, "peers"))
+		r = peers(&err);
 	else if (str_eq(what, "status"))
 		r = status(cgroup, &err);
 	else if (str_eq(what, "revoke"))

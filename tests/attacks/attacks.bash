@@ -5,17 +5,15 @@
 
 load ../integration/helpers.bash
 
-# attack_setup_file: as for the command line suites, and the probe as a static program (ATTACK_PROBE, or
-# compiled here).
+# attack_setup_file PROGRAM: as for the command line suites, and the program in the root file systems.
 attack_setup_file() {
 	suite_setup_file
-	if [ -n "${ATTACK_PROBE-}" ]; then
-		cp "$ATTACK_PROBE" "$BATS_FILE_TMPDIR/probe"
-	else
-		cc -static -O1 -o "$BATS_FILE_TMPDIR/probe" "$BATS_TEST_DIRNAME/helpers/probe.c" ||
-			skip "no compiler for static programs"
+	# made beforehand, or here
+	if [ -z "${ATTACK_PROGRAMS-}" ]; then
+		export ATTACK_PROGRAMS=$BATS_FILE_TMPDIR/programs
+		"$BATS_TEST_DIRNAME/helpers/build" "$ATTACK_PROGRAMS" || skip "no compiler for static programs"
 	fi
-	cp "$BATS_FILE_TMPDIR/probe" "$BATS_FILE_TMPDIR/rootfs/bin/probe"
+	cp "$ATTACK_PROGRAMS/$1" "$BATS_FILE_TMPDIR/rootfs/bin/"
 }
 
 # attack_setup: a bundle, and a folder of the host that no test may change.

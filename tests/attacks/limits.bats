@@ -7,13 +7,11 @@ load attacks.bash
 
 setup_file() {
 	export SUITE_POLICY=1
-	suite_setup_file
+	attack_setup_file taker
 	[ "$KIND" = agentrun ] || skip "only agentrun has profiles"
 	if [ -e /etc/agentrun/policy.json ]; then
 		skip "this host has a policy of its own"
 	fi
-	cc -static -O1 -o "$BATS_FILE_TMPDIR/rootfs/bin/taker" "$BATS_TEST_DIRNAME/helpers/taker.c" ||
-		skip "no compiler for static programs"
 }
 
 teardown_file() {
@@ -113,8 +111,7 @@ takes() {
 	[ "$most" = unlimited ] || [ "$most" -gt 5000 ] || skip "no more is allowed to root here: $most"
 	takes timers
 	[ "$taken" -gt 0 ] && [ "$taken" -le 4096 ]
-	cc -static -o "$T/taker" "$BATS_TEST_DIRNAME/helpers/taker.c"
-	"$T/taker" timers >"$T/host" 3>&- &
+	"$ATTACK_PROGRAMS/taker" timers >"$T/host" 3>&- &
 	wait_for 10 grep -q . "$T/host"
 	kill $!
 	[ "$(cat "$T/host")" -gt 100 ]

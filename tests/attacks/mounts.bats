@@ -5,7 +5,7 @@
 load attacks.bash
 
 setup_file() {
-	attack_setup_file
+	attack_setup_file probe
 }
 
 teardown_file() {
@@ -231,7 +231,7 @@ links() {
 
 # swap A B: exchanges them until the end of the test.
 swap() {
-	"$BATS_FILE_TMPDIR/probe" swap "$1" "$2" 3>&- &
+	"$ATTACK_PROGRAMS/probe" swap "$1" "$2" 3>&- &
 	SWAPPERS+=($!)
 }
 

@@ -5,7 +5,7 @@
 load attacks.bash
 
 setup_file() {
-	attack_setup_file
+	attack_setup_file probe
 }
 
 teardown_file() {
@@ -77,7 +77,7 @@ with_environment() {
 }
 
 @test "the caller's keyring stays outside, in run and exec" {
-	local probe=$BATS_FILE_TMPDIR/probe
+	local probe=$ATTACK_PROGRAMS/probe
 	"$probe" with-key agentrun-canary true || skip "no keyrings"
 	[ "$("$probe" with-key agentrun-canary "$probe" find-key agentrun-canary)" = "key: FOUND" ]
 	args probe find-key agentrun-canary

@@ -4,7 +4,7 @@
 load attacks.bash
 
 setup_file() {
-	attack_setup_file
+	attack_setup_file probe
 }
 
 teardown_file() {

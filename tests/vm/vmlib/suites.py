@@ -83,8 +83,7 @@ def compiled(folders):
     if shutil.which("protoc"):
         subprocess.run(["protoc", "-I", helpers, f"--descriptor_set_out={folders['logs']}/cri.desc", "cri.proto"],
                        check=True)
-    subprocess.run(["gcc", "-static", "-O1", "-o", f"{folders['logs']}/attack-probe",
-                    f"{folders['source']}/tests/attacks/helpers/probe.c"], check=True)
+    subprocess.run([f"{folders['source']}/tests/attacks/helpers/build", f"{folders['logs']}/attacks"], check=True)
 
 
 class Lane:

@@ -159,7 +159,8 @@ static int open_again(int fd, struct error *err)
 
 /*
  * criu wants the root to be a mount, which nobody else shall see. It looks at our descriptors, not at its own, so this is a
- * namespace of both of us, until to_host().
+ * namespace of both of us, until to_host(). Slaves, not private mounts: where the host's are shared, as systemd has them, the saved
+ * root was a slave of one, and criu copies that from here.
  */
 static int to_own_mounts(struct restore *s, struct error *err)
 {
@@ -173,7 +174,7 @@ static int to_own_mounts(struct restore *s, struct error *err)
 	r = procfs_open_ns(s->c.proc_fd, 0, "mnt", &s->host_mounts, err);
 	if (r < 0)
 		return r;
-	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		return error_set(err, -errno, "make a mount namespace for criu");
 	r = procfs_open_ns(s->c.proc_fd, 0, "mnt", &s->own_mounts, err);
 	if (r < 0)

@@ -224,6 +224,9 @@ static void test_index(void)
 	size_t i, taken = 0;
 
 	is_int(audit_index_read(world_fd, name, &entry, &err), AUDIT_E_NOT_FOUND, "no index");
+	is_int(audit_index_write(world_fd, world_fd, name, &head, true, &err), 0, "of a log that is not there");
+	is_int(audit_index_read(world_fd, name, &entry, &err), AUDIT_E_NOT_FOUND, "none is left");
+	write_file("box-20260101T000000.000000Z-01234567.2.jsonl", "", 0);
 	is_int(audit_index_write(world_fd, world_fd, name, &head, true, &err), 0, "written");
 	is_int(audit_index_read(world_fd, name, &entry, &err), 0, "read");
 	ok(entry.records == 7 && entry.part == 2 && entry.closed && strncmp(entry.hash, "ab00", 4) == 0,

@@ -206,9 +206,10 @@ runtime_untouched() {
 
 NO_FIND='REACHED|WRITABLE|TRACED|READ'
 
-# scan_while SECONDS COMMAND...: the container $ID scans, and meanwhile the command runs again and again.
+# scan_while SECONDS COMMAND...: the container $ID scans, and meanwhile the command runs again and again. PATIENCE multiplies
+# the time where everything is slow: one round at least must be seen.
 scan_while() {
-	local seconds=$1
+	local seconds=$(($1 * ${PATIENCE-1}))
 	shift
 	args probe scan "$seconds" "$T"
 	rt_background run --bundle "$BUNDLE" "$ID"

@@ -13,6 +13,10 @@ from .channel import ChannelLost
 # Under emulation on a busy host; a test that hangs is ended by the suite itself long before.
 FILE_SECONDS = 3600
 
+# A shell's answer for a program that is there and cannot be executed. No suite ends with it by itself: the guest's share or
+# disk no longer gives what is on it.
+NOT_EXECUTED = 126
+
 TIME_IS_UP = "the time for this run is up"
 
 # How long a file that is stopped because the time is up has to end; then the machine goes anyway.
@@ -135,6 +139,8 @@ class Lane:
             code = self._vm.run(script, seconds, out, log.write, GRACE_SECONDS)
         if self._vm.trouble():
             raise ChannelLost(f"the guest's kernel: {self._vm.trouble()}")
+        if code == NOT_EXECUTED:
+            raise ChannelLost(f"the command cannot be executed: exit code {code}")
         if code == 124 and time.monotonic() >= end:
             stream.cut(TIME_IS_UP)
             self._stop()

@@ -74,7 +74,7 @@ detached() {
 }
 
 fetch() {
-	box curl -sS --max-time 20 --cacert "$BATS_FILE_TMPDIR/cert.pem" "$@"
+	box curl -sS --max-time $((20 * ${PATIENCE-1})) --cacert "$BATS_FILE_TMPDIR/cert.pem" "$@"
 }
 
 @test "names, server names and addresses over IPv6 alone" {

@@ -68,7 +68,7 @@ setup_file() {
 
 wait_for_file() {
 	local _
-	for _ in $(seq 100); do
+	for _ in $(seq $((100 * ${PATIENCE-1}))); do
 		[ -s "$1" ] && return 0
 		sleep 0.05
 	done
@@ -101,7 +101,7 @@ teardown_file() {
 # box COMMAND...: in the cgroup and the network of the container, with its resolv.conf.
 box() {
 	# shellcheck disable=SC2016
-	timeout 30 unshare -m bash -c '
+	timeout $((30 * ${PATIENCE-1})) unshare -m bash -c '
 		echo $$ >"$0/cgroup.procs" &&
 		mount --bind "$1" /etc/resolv.conf &&
 		mount --bind "$2" /etc/nsswitch.conf &&
@@ -120,7 +120,7 @@ asked() {
 
 # fetch URL OPTIONS...: the body.
 fetch() {
-	box curl -sS --cacert "$W/cert.pem" --max-time 10 "$@" 2>&1
+	box curl -sS --cacert "$W/cert.pem" --max-time $((10 * ${PATIENCE-1})) "$@" 2>&1
 }
 
 # What has left so far: lines of packets and of queries.
@@ -326,12 +326,12 @@ left() {
 			e => { console.log(e.cause ? e.cause.code : e.code); process.exit(3) })
 	END
 	cat >"$W/client.py" <<-'END'
-		import sys, time, urllib.request
+		import os, sys, time, urllib.request
 		begin = time.monotonic()
 		try:
 		    print(urllib.request.urlopen(sys.argv[1]).read().decode(), end="")
 		except OSError as e:
-		    print(e, "fast" if time.monotonic() - begin < 0.5 else "slow")
+		    print(e, "fast" if time.monotonic() - begin < 0.5 * int(os.environ.get("PATIENCE", "1")) else "slow")
 		    sys.exit(3)
 	END
 	run -0 box python3 "$W/client.py" http://good.test/
@@ -371,7 +371,7 @@ left() {
 	run -0 fetch http://x.wild.test/
 	echo >&9
 	# shellcheck disable=SC2016
-	timeout 5 sh -c 'until grep -q ^updated "$0"; do sleep 0.05; done' "$W/events"
+	timeout $((5 * ${PATIENCE-1})) sh -c 'until grep -q ^updated "$0"; do sleep 0.05; done' "$W/events"
 	run -0 asked 198.51.100.53 udp x.wild.test A
 	[ "$output" = 'NXDOMAIN whole ede=none' ]
 	run -7 fetch http://198.51.100.81/

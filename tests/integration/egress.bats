@@ -23,7 +23,7 @@ setup_file() {
 	world_daemon dns python3 "$BATS_TEST_DIRNAME/helpers/dns.py" "$SERVER" "good.test=$ALLOWED" "bad.test=$OTHER" \
 		"meta.test=169.254.169.254" "inner.test=10.1.2.3"
 	local i
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < 50 * ${PATIENCE-1}; i++)); do
 		! ip netns exec "$INSIDE" "$(net_client)" get "$ALLOWED" 8080 >/dev/null || break
 		sleep 0.1
 	done
@@ -232,7 +232,7 @@ $REFUSED"
 	call run --detach --bundle "$BUNDLE" "$ID"
 	works
 	local i
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < 50 * ${PATIENCE-1}; i++)); do
 		output=$(ip netns exec "$WORLD" "$(net_client)" get "$HERE" 8000 || true)
 		[ "$output" != served ] || break
 		sleep 0.1
@@ -262,7 +262,7 @@ $REFUSED"
 	call run --detach --bundle "$BUNDLE" "$ID"
 	works
 	local i
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < 50 * ${PATIENCE-1}; i++)); do
 		[ ! -e "$ROOTFS/ready" ] || break
 		sleep 0.1
 	done

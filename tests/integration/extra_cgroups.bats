@@ -30,7 +30,7 @@ run_unified() {
 	: >"$LOG"
 	status=0
 	# shellcheck disable=SC2086
-	unified timeout 30 "$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" --log "$LOG" --log-format json run --bundle "$BUNDLE" "$ID" \
+	unified timeout $((30 * ${PATIENCE-1})) "$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" --log "$LOG" --log-format json run --bundle "$BUNDLE" "$ID" \
 		</dev/null >"$T/stdout" 2>"$T/stderr" 3>&- || status=$?
 	output=$(cat "$T/stdout")
 	errors=$(cat "$T/stderr")

@@ -26,6 +26,9 @@ teardown() {
 	suite_teardown
 }
 
+# How much slower than a host this machine is: limits that one must beat, and times that must not be over too soon.
+P=${PATIENCE-1}
+
 # time_policy CONTAINER EXEC GRACE
 time_policy() {
 	POLICY=$T/policy.json
@@ -49,7 +52,7 @@ start_detached() {
 
 # ends_within MS: until `state` says stopped.
 ends_within() {
-	local end=$(($(now_ms) + $1 * ${PATIENCE-1}))
+	local end=$(($(now_ms) + $1 * P))
 	until [ "$(rt state "$ID" | jq -r .status)" = stopped ]; do
 		if [ "$(now_ms)" -gt $end ]; then
 			echo "still there after $1 ms"
@@ -62,7 +65,7 @@ ends_within() {
 # exit_is FILTER: the exit record, once it is there.
 exit_is() {
 	local i
-	for ((i = 0; i < 100; i++)); do
+	for ((i = 0; i < 100 * P; i++)); do
 		[ ! -e "$ROOT/$ID/exit.json" ] || break
 		sleep 0.05
 	done
@@ -83,7 +86,7 @@ monitor() {
 # nobody_left: neither a process of the container's cgroup nor its supervisor and monitor.
 nobody_left() {
 	local i dir left
-	for ((i = 0; i < 60; i++)); do
+	for ((i = 0; i < 60 * P; i++)); do
 		left=
 		for dir in $(jq -r '.cgroupDirs[].path' "$ROOT/$ID/state.json"); do
 			left+=$(find "$dir" -name cgroup.procs -exec cat {} + 2>/dev/null || true)
@@ -102,14 +105,14 @@ nobody_left() {
 	begin=$(now_ms)
 	call run --bundle "$BUNDLE" --keep "$ID"
 	[ "$status" -eq 137 ]
-	[ $(($(now_ms) - begin)) -lt $((2500 * ${PATIENCE-1})) ]
+	[ $(($(now_ms) - begin)) -lt $((2500 * P)) ]
 	exit_is '.reason == "deadline" and .signal == 9'
 	nobody_left
 	[ ! -e "$ROOTFS/late" ]
 }
 
 @test "a process is warned, and ignoring the warning does not help" {
-	time_policy 1s off 1s
+	time_policy "${P}s" off 1s
 	sh_args 'trap "echo warned" TERM; while :; do sleep 0.1; done'
 	local begin took
 	begin=$(now_ms)
@@ -117,12 +120,12 @@ nobody_left() {
 	took=$(($(now_ms) - begin))
 	[ "$status" -eq 137 ]
 	[ "$output" = warned ]
-	[ $took -ge 1900 ] && [ $took -lt $((4000 * ${PATIENCE-1})) ]
+	[ $took -ge $((P * 1000 + 900)) ] && [ $took -lt $((4000 * P)) ]
 	exit_is '.reason == "deadline"'
 }
 
 @test "who ends at the warning ends by the deadline, too" {
-	time_policy 1s off 10s
+	time_policy "${P}s" off 10s
 	sh_args 'trap "exit 7" TERM; while :; do sleep 0.1; done'
 	call run --bundle "$BUNDLE" --keep "$ID"
 	[ "$status" -eq 7 ]
@@ -138,12 +141,12 @@ nobody_left() {
 }
 
 @test "a paused container does not expire, and has its remaining time afterwards" {
-	time_policy 2s off 0s
-	args sleep 30
+	time_policy "$((2 * P))s" off 0s
+	args sleep 300
 	start_detached
 	call pause "$ID"
 	works
-	sleep 3
+	sleep $((3 * P))
 	[ "$(rt state "$ID" | jq -r .status)" = paused ]
 	call resume "$ID"
 	works
@@ -177,27 +180,27 @@ nobody_left() {
 }
 
 @test "a command ends at its time with all it has started, and the container goes on" {
-	time_policy 1h 1s 0s
+	time_policy 1h "${P}s" 0s
 	args sleep 300
 	start_detached
 	local begin
 	begin=$(now_ms)
-	call exec "$ID" sh -c '(sleep 30; touch /late) & exit 0'
+	call exec "$ID" sh -c '(sleep 120; touch /late) & exit 0'
 	[ "$status" -eq 0 ]
 	# command substitution waits for whoever holds the pipe
-	output=$(rt exec "$ID" sh -c '(sleep 30; touch /late) & echo begun' 2>&1)
+	output=$(rt exec "$ID" sh -c '(sleep 120; touch /late) & echo begun' 2>&1)
 	[ "$output" = begun ]
-	[ $(($(now_ms) - begin)) -lt $((3000 * ${PATIENCE-1})) ]
-	call exec "$ID" sh -c 'setsid sleep 31 & sleep 32'
+	[ $(($(now_ms) - begin)) -lt $((3000 * P)) ]
+	call exec "$ID" sh -c 'setsid sleep 121 & sleep 122'
 	[ "$status" -eq 137 ]
 	call exec "$ID" echo alive
 	works alive
-	! rt ps "$ID" | grep -qE 'sleep 3[0-2]'
+	! rt ps "$ID" | grep -qE 'sleep 12[0-2]'
 	[ ! -e "$ROOTFS/late" ]
 }
 
 @test "whatever a command does, it ends at its time" {
-	time_policy 1h 1s 0s
+	time_policy 1h "${P}s" 0s
 	args sleep 300
 	start_detached
 	local trick n=0 tricks=('setsid nohup sleep 1701 >/dev/null 2>&1 & exit 0' 'trap "" TERM HUP INT; sleep 1702; sleep 1702'
@@ -220,14 +223,14 @@ nobody_left() {
 }
 
 @test "the time of a command stands while the container is paused" {
-	time_policy 1h 6s 0s
+	time_policy 1h "$((6 * P))s" 0s
 	args sleep 300
 	start_detached
 	call exec --detach "$ID" sleep 1705
 	works
 	call pause "$ID"
 	works
-	sleep 6.2
+	sleep $((6 * P)).2
 	rt ps "$ID" | grep -q 'sleep 1705'
 	call resume "$ID"
 	works
@@ -242,12 +245,12 @@ nobody_left() {
 	start_detached
 	rt_background exec "$ID" sh -c 'setsid sleep 31 & sleep 32'
 	local client=$! i
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < 50 * P; i++)); do
 		! rt ps "$ID" | grep -q 'sleep 32' || break
 		sleep 0.1
 	done
 	kill -KILL "$client"
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < 50 * P; i++)); do
 		rt ps "$ID" | grep -qE 'sleep 3[12]' || break
 		sleep 0.1
 	done
@@ -269,7 +272,7 @@ nobody_left() {
 	call exec --detach "$ID" sh -c 'i=0; while [ $i -lt 480 ]; do sleep 300 & i=$((i+1)); done; wait'
 	works
 	local i begin
-	for ((i = 0; i < 100; i++)); do
+	for ((i = 0; i < 100 * P; i++)); do
 		[ "$(rt ps --format json "$ID" | jq length)" -lt 470 ] || break
 		sleep 0.1
 	done
@@ -277,7 +280,7 @@ nobody_left() {
 	call kill --all "$ID" KILL
 	[ "$status" -eq 0 ]
 	nobody_left
-	[ $(($(now_ms) - begin)) -lt $((3000 * ${PATIENCE-1})) ]
+	[ $(($(now_ms) - begin)) -lt $((3000 * P)) ]
 	# init's own end waits for whoever must reap the command: a host's first process may be slow at that
 	call delete --force "$ID"
 	works
@@ -322,7 +325,7 @@ nobody_left() {
 	start_detached
 	local pid i
 	pid=$(call state "$ID" && jq .pid <<<"$output")
-	for ((i = 0; i < 100; i++)); do
+	for ((i = 0; i < 100 * P; i++)); do
 		[ "$(cat "/proc/$pid/comm")" != sleep ] || break
 		sleep 0.1
 	done
@@ -421,7 +424,7 @@ ends_with() {
 	kill -KILL "$(supervisor)"
 	ends_within 1000
 	nobody_left
-	for ((i = 0; i < 40; i++)); do
+	for ((i = 0; i < 40 * P; i++)); do
 		[ -e "/proc/$watch/exe" ] || break
 		sleep 0.05
 	done
@@ -440,7 +443,7 @@ ends_with() {
 	exit_is '.reason == "policy" and (.detail | test("monitor"))'
 	local i log
 	log=$(jq -r .auditLog "$ROOT/$ID/state.json")
-	for ((i = 0; i < 60; i++)); do
+	for ((i = 0; i < 60 * P; i++)); do
 		! grep -q '"type":"monitor-lost"' "/var/log/agentrun/$log.jsonl" || break
 		sleep 0.05
 	done
@@ -545,7 +548,7 @@ ends_with() {
 	local s
 	s=$(supervisor)
 	call kill "$ID" KILL
-	for ((i = 0; i < 60; i++)); do
+	for ((i = 0; i < 60 * P; i++)); do
 		[ -e "/proc/$s/exe" ] || break
 		sleep 0.05
 	done
@@ -562,7 +565,7 @@ ends_with() {
 @test "SIGSTOP, SIGCONT and signals reach a traced init as ever" {
 	sh_args 'trap "echo got" USR1; echo up; while :; do sleep 0.05; done'
 	rt_background run --bundle "$BUNDLE" "$ID"
-	for ((i = 0; i < 60; i++)); do
+	for ((i = 0; i < 60 * P; i++)); do
 		! grep -q up "$T/background.out" || break
 		sleep 0.05
 	done
@@ -574,7 +577,7 @@ ends_with() {
 	works
 	call kill "$ID" USR1
 	works
-	for ((i = 0; i < 60; i++)); do
+	for ((i = 0; i < 60 * P; i++)); do
 		! grep -q got "$T/background.out" || break
 		sleep 0.05
 	done
@@ -617,20 +620,20 @@ tricks() {
 }
 
 @test "threads: the end of the first one alone is not the container's" {
-	time_policy 2s off 0s
+	time_policy "$((2 * P))s" off 0s
 	tricks leader-exits
 	start_detached
-	sleep 1
+	sleep "$P"
 	kill -0 "$(supervisor)"
 	kill -0 "$(monitor)"
 	[ ! -e "$ROOT/$ID/exit.json" ]
-	sleep 2
+	sleep $((2 * P))
 	nobody_left
 	exit_is '.reason == "deadline"'
 }
 
 @test "threads: nor for an engine that polls a pidfd" {
-	time_policy 2s off 0s
+	time_policy "$((2 * P))s" off 0s
 	tricks leader-exits
 	mkfifo "$T/hold"
 	# shellcheck disable=SC2086
@@ -639,10 +642,10 @@ tricks() {
 	local engine=$!
 	exec 7>"$T/hold"
 	wait_for 10 test -s "$T/engine.out"
-	sleep 1
+	sleep "$P"
 	kill -0 "$(supervisor)"
 	[ ! -e "$ROOT/$ID/exit.json" ]
-	sleep 2
+	sleep $((2 * P))
 	nobody_left
 	exit_is '.reason == "deadline"'
 	exec 7>&-
@@ -662,7 +665,7 @@ tricks() {
 		tricks "$mode"
 		start_detached
 		sleep 2.5
-		[ "$(cat "/proc/$(rt state "$ID" | jq .pid)/comm")" = sleep ]
+		wait_for 10 grep -qx sleep "/proc/$(rt state "$ID" | jq .pid)/comm"
 		kill -KILL "$(supervisor)"
 		ends_within 1500
 		nobody_left
@@ -671,11 +674,12 @@ tricks() {
 
 		start_detached
 		sleep 2.5
+		wait_for 10 grep -qx sleep "/proc/$(rt state "$ID" | jq .pid)/comm"
 		s=$(supervisor)
 		call kill "$ID" KILL
 		works
 		exit_is '.reason == "signal" and .signal == 9 or .reason == "unknown"'
-		for ((i = 0; i < 60; i++)); do
+		for ((i = 0; i < 60 * P; i++)); do
 			[ -e "/proc/$s/exe" ] || break
 			sleep 0.05
 		done

@@ -36,7 +36,7 @@ container_log() {
 # closed LOG: waits for its last record.
 closed() {
 	local i
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 200 * ${PATIENCE-1}; i++)); do
 		! tail -n 1 "$1" | grep -q '"type":"close"' || return 0
 		sleep 0.05
 	done
@@ -102,7 +102,7 @@ programs() {
 	monitor=$(jq -r .monitorPid "$ROOT/$ID/state.json")
 	kill -STOP "$monitor"
 	: >"$T/out/go"
-	for ((i = 0; i < 400; i++)); do
+	for ((i = 0; i < 400 * ${PATIENCE-1}; i++)); do
 		[ ! -e "$T/out/done" ] || break
 		sleep 0.1
 	done

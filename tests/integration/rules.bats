@@ -13,7 +13,7 @@ teardown() { suite_teardown; }
 # REAPER_STDOUT=1 its stdout) on a pipe; prints what helpers/reaper.py says.
 monitor() {
 	# shellcheck disable=SC2086
-	timeout 30 "$PYTHON" "$HELPERS/reaper.py" "$T/pid" "$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" \
+	timeout $((30 * ${PATIENCE-1})) "$PYTHON" "$HELPERS/reaper.py" "$T/pid" "$AGENTRUN" ${AGENTRUN_FLAGS-} --root "$ROOT" \
 		--log "$LOG" --log-format json "$@" 2>"$T/monitor.err" 3>&-
 }
 

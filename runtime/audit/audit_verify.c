@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -185,6 +186,19 @@ static bool is_gone(const struct check *c, const int fds[2])
 
 enum change { SAME, GONE, BEGUN };
 
+/* Nothing was made or removed in the folder for so long that nobody can be in the middle of it. */
+static bool is_quiet(int dirfd)
+{
+	struct timespec now;
+	struct stat st;
+	int64_t ms;
+
+	if (fstat(dirfd, &st) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0)
+		return false;
+	ms = ((int64_t)now.tv_sec - st.st_mtim.tv_sec) * 1000 + (now.tv_nsec - st.st_mtim.tv_nsec) / 1000000;
+	return ms > CHANGE_WAIT_MS;
+}
+
 /*
  * Old logs are removed to keep the total size, parts first and from the last one, the index after them: a log of which
  * only the index speaks of its last part may be such a one, and then is soon gone whole; one that was cut stays. And
@@ -200,7 +214,7 @@ static enum change await_change(const struct check *c, const int fds[2])
 			return GONE;
 		if (!c->v->live && audit_store_busy(fds[0], c->name))
 			return BEGUN;
-		if (c->v->records > 0 && has_part(fds[0], c->name, MAX(c->index[0].part, 1U)))
+		if (is_quiet(fds[0]) || (c->v->records > 0 && has_part(fds[0], c->name, MAX(c->index[0].part, 1U))))
 			return SAME;
 		(void)nanosleep(&step, NULL);
 	}

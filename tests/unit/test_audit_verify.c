@@ -5,6 +5,9 @@
  */
 #include "audit_world.h"
 
+#include <sys/stat.h>
+#include <time.h>
+
 #include "audit/audit_name.h"
 #include "audit/audit_verify.h"
 
@@ -227,6 +230,21 @@ static void test_swapped(void)
 	ok(!v.whole && strstr(v.why, "another container (other)"), "the log of another container: %s", v.why);
 }
 
+/* Nobody is in the middle of what was changed an hour ago: the verdict is not waited for. */
+static void test_old(void)
+{
+	struct timespec begin, end, times[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
+	struct audit_verdict v;
+
+	(void)clock_gettime(CLOCK_REALTIME, &times[1]);
+	times[1].tv_sec -= 3600;
+	is_int(futimens(world_fd, times), 0, "an old folder");
+	(void)clock_gettime(CLOCK_MONOTONIC, &begin);
+	v = judge();
+	(void)clock_gettime(CLOCK_MONOTONIC, &end);
+	ok(!v.whole && end.tv_sec - begin.tv_sec < 2, "where nothing changes a bad log is not waited for");
+}
+
 static void test_parts(void)
 {
 	struct copy a, b;
@@ -271,6 +289,7 @@ static void test_parts(void)
 	unlinkat(world_fd, file, 0);
 	v = judge();
 	ok(!v.whole && strstr(v.why, "the end was cut off"), "the last part gone: %s", v.why);
+	test_old();
 	free(a.text);
 	free(b.text);
 }

@@ -36,7 +36,8 @@ static int log_commit(void *arg, uint64_t files, struct error *err)
 static int act(struct session_change *c, const struct commit_options *o, struct snap_report *report, struct error *err)
 {
 	struct logging logging = { .c = c, .path = o->path };
-	struct snap_commit_options opt = { .path = o->path, .dry_run = o->dry_run, .force = o->force, .log = log_commit, .log_arg = &logging };
+	struct snap_commit_options opt = { .path = o->path, .dry_run = o->dry_run, .force = o->force, .log = log_commit, .log_arg = &logging,
+					   .stage = session_stage(c) };
 	int r;
 
 	if (o->output)
@@ -58,11 +59,14 @@ static int run(struct command_ctx *ctx, void *opts, const struct command_args *a
 	const struct commit_options *o = opts;
 	struct error thaw = ERROR_NULL;
 	struct session_change *c;
+	struct session_how how;
 	int r, end;
 
 	if (o->undo && (o->path || o->dry_run || o->output))
 		return error_text(err, -EINVAL, "--undo takes the whole of the last commit back: no --path, --dry-run or --output");
-	r = session_begin(ctx->env, args->items[0], !o->undo, o->force, &c, err);
+	how = (struct session_how){ .recover = !o->undo, .force = o->force, .path = o->path,
+				    .stage = !o->undo && !o->dry_run && !o->output };
+	r = session_begin(ctx->env, args->items[0], &how, &c, err);
 	if (r < 0)
 		return r;
 	r = act(c, o, &report, err);
@@ -89,7 +93,7 @@ const struct command cmd_commit = {
 	.details = "Nothing is done when somebody else has changed the same in the original since the\n"
 		   "session began, or a change is a device node, a set-id program or one with\n"
 		   "capabilities. Each file takes its place at once; a commit that was interrupted is\n"
-		   "finished by the next call. A running container is frozen meanwhile.",
+		   "finished by the next call. A running container is frozen while they do.",
 	.options = options,
 	.options_size = sizeof(struct commit_options),
 	.min_args = 1,

@@ -39,7 +39,7 @@ static int run(struct command_ctx *ctx, void *opts, const struct command_args *a
 
 	if (o->discard && (o->path || name))
 		return error_text(err, -EINVAL, "--discard removes all: it takes no --path and no NAME");
-	r = session_begin(ctx->env, id, true, false, &c, err);
+	r = session_begin(ctx->env, id, &(struct session_how){ .recover = true }, &c, err);
 	if (r < 0)
 		return r;
 	r = o->discard ? discard(c, id, err) : snap_rollback(session_snap(c), name, o->path, session_merged(c), &report, err);

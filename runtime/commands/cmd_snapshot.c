@@ -72,7 +72,7 @@ static int run(struct command_ctx *ctx, void *opts, const struct command_args *a
 		return list(ctx, id, o->json, err);
 	if (o->remove && !name)
 		return error_text(err, -EINVAL, "--remove needs the name of a snapshot");
-	r = session_begin(ctx->env, id, true, false, &c, err);
+	r = session_begin(ctx->env, id, &(struct session_how){ .recover = true }, &c, err);
 	if (r < 0)
 		return r;
 	r = o->remove ? snap_take_remove(session_snap(c), name, err) : snap_take(session_snap(c), name, o->comment, &made, err);

@@ -20,15 +20,21 @@ void session_done(struct session *s);
 
 /* A session that is to be changed. */
 struct session_change;
-/*
- * Locks the session and freezes what may write to it; with recover finishes what a crash
- * interrupted, over others' changes with force.
- */
-int session_begin(const struct container_env *env, const char *id, bool recover, bool force, struct session_change **ret, struct error *err);
+struct session_how {
+	bool recover; /* finishes what a crash interrupted */
+	bool force; /* over others' changes */
+	bool stage; /* a commit of path (NULL = all) comes: copies are made before anything is frozen */
+	const char *path;
+};
+/* Locks the session and freezes what may write to it. */
+int session_begin(const struct container_env *env, const char *id, const struct session_how *how, struct session_change **ret,
+		  struct error *err);
 /* Lets the container go on. Frees in any case. */
 int session_end(struct session_change *c, struct error *err);
 struct snap *session_snap(struct session_change *c);
 bool session_kept(const struct session_change *c);
+/* What was copied ahead; may be NULL. */
+const struct snap_stage *session_stage(const struct session_change *c);
 /* For rollback: the overlays of a live container, else NULL. */
 const int *session_merged(const struct session_change *c);
 /* The container's audit log gets to know; what: "snapshot", "rollback", "commit", "undo". 0 when there is no log. */

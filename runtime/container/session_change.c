@@ -27,6 +27,7 @@ struct session_change {
 	struct container_handle h;
 	bool kept, live, frozen;
 	int merged[SNAP_LAYERS_MAX];
+	struct snap_stage *stage;
 };
 
 static struct session_change *change_free(struct session_change *c)
@@ -37,6 +38,7 @@ static struct session_change *change_free(struct session_change *c)
 		return NULL;
 	for (i = 0; i < SNAP_LAYERS_MAX; i++)
 		cleanup_closep(&c->merged[i]);
+	c->stage = snap_stage_free(c->stage);
 	snap_done(&c->snap);
 	handle_done(&c->h);
 	free(c);
@@ -123,7 +125,8 @@ static int open_change(const struct container_env *env, const char *id, struct s
 	return r;
 }
 
-int session_begin(const struct container_env *env, const char *id, bool recover, bool force, struct session_change **ret, struct error *err)
+int session_begin(const struct container_env *env, const char *id, const struct session_how *how, struct session_change **ret,
+		  struct error *err)
 {
 	_cleanup_(session_search_done) struct session_search search = { .id = NULL };
 	_cleanup_snap_report_ struct snap_report report = { 0 };
@@ -142,13 +145,16 @@ int session_begin(const struct container_env *env, const char *id, bool recover,
 	if (r == 0)
 		r = open_change(&search.own, search.id, c, err);
 	if (r == 0 && c->live) {
-		snap_write_out(&c->snap);
+		if (how->stage && !snap_interrupted(&c->snap))
+			snap_stage_make(&c->snap, how->path, &c->stage);
+		else
+			snap_write_out(&c->snap);
 		r = freeze(c, err);
 	}
 	if (r == 0 && c->live)
 		r = open_all_merged(c, err);
-	if (r == 0 && recover)
-		r = snap_recover(&c->snap, session_merged(c), force, &report, err);
+	if (r == 0 && how->recover)
+		r = snap_recover(&c->snap, session_merged(c), how->force, &report, err);
 	if (r < 0) {
 		(void)session_end(c, &ignored);
 		return r;
@@ -173,6 +179,11 @@ struct snap *session_snap(struct session_change *c)
 bool session_kept(const struct session_change *c)
 {
 	return c->kept;
+}
+
+const struct snap_stage *session_stage(const struct session_change *c)
+{
+	return c->stage;
 }
 
 const int *session_merged(const struct session_change *c)

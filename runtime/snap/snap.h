@@ -171,7 +171,15 @@ struct snap_commit_options {
 	/* Called before anything of the originals changes, to record it; a failure stops the commit. May be NULL. */
 	int (*log)(void *arg, uint64_t files, struct error *err);
 	void *log_arg;
+	const struct snap_stage *stage; /* of the same path; may be NULL */
 };
+/*
+ * Copies ahead of a commit, so that the container need not be frozen for long: *ret may be NULL or hold nothing, and what is
+ * not in it is copied by the commit. Writes the layer out, as snap_write_out().
+ */
+struct snap_stage;
+void snap_stage_make(const struct snap *s, const char *path, struct snap_stage **ret);
+struct snap_stage *snap_stage_free(struct snap_stage *s); /* NULL is fine; returns NULL */
 /* Changes into the originals. 0 or SNAP_E_CONFLICT. */
 int snap_commit(const struct snap *s, const struct snap_commit_options *opt, struct snap_report *report, struct error *err);
 /* The changes as a layer of an OCI image: file (which must not exist) becomes an archive; originals stay. */

@@ -44,13 +44,13 @@ static int check_between(int before_fd, int after_fd, int original_fd, const str
 	return 0;
 }
 
-static int apply_layer(const struct snap *s, size_t layer, int undo_fd, const char *temp, bool force, struct snap_report *report,
-		       struct error *err)
+static int apply_layer(const struct snap *s, size_t layer, int undo_fd, const char *temp, const struct snap_stage *stage, bool force,
+		       struct snap_report *report, struct error *err)
 {
 	_cleanup_snap_paths_ struct snap_paths paths = { 0 };
 	_cleanup_snap_view_ struct snap_view v = SNAP_VIEW_NULL;
 	_cleanup_close_ int tree_fd = -EBADF, top_fd = -EBADF;
-	struct snap_sync sync = { .temp = temp };
+	struct snap_sync sync = { .temp = temp, .stage = stage, .layer = layer };
 	int r = snap_undo_load(undo_fd, layer, &paths, &tree_fd, err);
 
 	if (r != 0)
@@ -74,14 +74,15 @@ static int apply_layer(const struct snap *s, size_t layer, int undo_fd, const ch
 	return snap_ours_add(s->dir_fd, layer, v.lower_fd, &paths, err);
 }
 
-int snap_commit_apply(const struct snap *s, uint64_t number, const char *temp, bool force, struct snap_report *report, struct error *err)
+int snap_commit_apply(const struct snap *s, uint64_t number, const char *temp, const struct snap_stage *stage, bool force,
+		      struct snap_report *report, struct error *err)
 {
 	_cleanup_close_ int undo_fd = -EBADF;
 	size_t i;
 	int r = snap_undo_open(s->dir_fd, number, &undo_fd, err);
 
 	for (i = 0; i < s->record->n_layers && r == 0; i++)
-		r = apply_layer(s, i, undo_fd, temp, force, report, err);
+		r = apply_layer(s, i, undo_fd, temp, stage, force, report, err);
 	if (r == 0)
 		r = snap_journal_remove(s->dir_fd, err);
 	if (r == 0)
@@ -192,7 +193,7 @@ static int do_commit(const struct snap *s, const struct snap_commit_options *opt
 	if (r == 0)
 		r = snap_journal_write(s->dir_fd, &j, err);
 	/* Nobody was there since we looked, or it is no more than if he had been there before. */
-	return r < 0 ? r : snap_commit_apply(s, j.number, temp, true, report, err);
+	return r < 0 ? r : snap_commit_apply(s, j.number, temp, opt->stage, true, report, err);
 }
 
 int snap_commit(const struct snap *s, const struct snap_commit_options *opt, struct snap_report *report, struct error *err)

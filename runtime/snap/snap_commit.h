@@ -36,7 +36,8 @@ int snap_paths_add_above(int from_fd, int to_fd, const char *below, struct snap_
 const char *snap_conflict(const struct snap *s, const struct snap_part *p, const struct snap_change *c, const struct snap_ours *ours);
 
 /* Copies to the originals what the paths of commit number name, and notes it. For the first time and after a crash. */
-int snap_commit_apply(const struct snap *s, uint64_t number, const char *temp, bool force, struct snap_report *report, struct error *err);
+int snap_commit_apply(const struct snap *s, uint64_t number, const char *temp, const struct snap_stage *stage, bool force,
+		      struct snap_report *report, struct error *err);
 int snap_undo_apply(const struct snap *s, uint64_t number, const char *temp, struct snap_report *report, struct error *err);
 int snap_roll_apply(const struct snap *s, const struct snap_journal *j, const int *merged, struct snap_report *report, struct error *err);
 /* The original of a layer, which must still be the folder it was. */

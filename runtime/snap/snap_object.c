@@ -96,8 +96,7 @@ int snap_data_copy(int from_fd, int to_fd, off_t size)
 	}
 }
 
-/* For reading; the object cannot have become another one, since it is reached by its descriptor. */
-static int reopen(int fd)
+int snap_object_reopen(int fd)
 {
 	char path[32];
 	int r;
@@ -109,7 +108,7 @@ static int reopen(int fd)
 
 static int copy_file(int from_fd, const struct stat *from, int dirfd, const char *name, uint64_t *bytes, int *ret_fd)
 {
-	_cleanup_close_ int in = reopen(from_fd), out = -EBADF;
+	_cleanup_close_ int in = snap_object_reopen(from_fd), out = -EBADF;
 	int r;
 
 	if (in < 0)
@@ -188,8 +187,8 @@ static int same_data(int a_fd, const struct stat *a, int b_fd, const struct stat
 		*ret = a->st_size == b->st_size;
 		if (!*ret || a->st_size == 0)
 			return 0;
-		p = reopen(a_fd);
-		q = reopen(b_fd);
+		p = snap_object_reopen(a_fd);
+		q = snap_object_reopen(b_fd);
 		return p < 0 ? p : q < 0 ? q : snap_same_content(p, q, ret);
 	}
 	case S_IFLNK:

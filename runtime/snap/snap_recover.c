@@ -28,7 +28,7 @@ int snap_recover(const struct snap *s, const int *merged, bool force, struct sna
 	if (r == 0) {
 		switch ((enum snap_operation)j.operation) {
 		case SNAP_OP_COMMIT:
-			r = snap_commit_apply(s, j.number, j.temp, force, report, err);
+			r = snap_commit_apply(s, j.number, j.temp, NULL, force, report, err);
 			break;
 		case SNAP_OP_UNDO:
 			/* What it had not reached is as the commit left it, what it had reached is as before. */

@@ -182,6 +182,15 @@ static int remove_one(struct work *w, const char *path, struct error *err)
 	return 0;
 }
 
+static int make_temp(struct work *w, const struct side *from, int dir_fd, struct error *err)
+{
+	if (S_ISREG(from->st.st_mode) && snap_stage_link(w->s->stage, w->s->layer, &from->st, dir_fd, w->s->temp) == 0) {
+		w->s->bytes += (uint64_t)from->st.st_size;
+		return 0;
+	}
+	return snap_object_copy(from->fd, &from->st, dir_fd, w->s->temp, &w->s->bytes, err);
+}
+
 static int put_file(struct work *w, const char *path, const struct side *from, const char *link, struct error *err)
 {
 	const char *name;
@@ -201,10 +210,10 @@ static int put_file(struct work *w, const char *path, const struct side *from, c
 		if (r < 0)
 			(void)error_set(err, r, "link");
 	} else {
-		r = snap_object_copy(from->fd, &from->st, dir_fd, w->s->temp, &w->s->bytes, err);
+		r = make_temp(w, from, dir_fd, err);
 		/* A crash left it. */
 		if (r == -EEXIST && unlinkat(dir_fd, w->s->temp, 0) == 0)
-			r = snap_object_copy(from->fd, &from->st, dir_fd, w->s->temp, &w->s->bytes, err);
+			r = make_temp(w, from, dir_fd, err);
 		if (r == -ENOSPC && w->s->tight) {
 			(void)unlinkat(dir_fd, w->s->temp, 0);
 			(void)unlinkat(dir_fd, name, 0);

@@ -15,6 +15,8 @@
 
 #define SNAP_TEMP_SIZE 40
 
+struct snap_stage;
+
 /* Paths relative to a tree's top, without repetition; parents before what is in them after snap_paths_sort(). */
 struct snap_paths {
 	struct arena arena;
@@ -34,6 +36,8 @@ struct snap_sync {
 	 * a folder that must go goes with all it holds.
 	 */
 	bool tight;
+	const struct snap_stage *stage; /* copies made before, of this layer; NULL = none */
+	size_t layer;
 	uint64_t files, bytes;	 /* out: changed objects, bytes copied */
 	uint64_t skipped;	 /* out: places where something else is mounted, or in use */
 };
@@ -50,5 +54,9 @@ int snap_same_object(int a_fd, const struct stat *a, int b_fd, const struct stat
  * attributes; holes stay holes.
  */
 int snap_object_copy(int from_fd, const struct stat *from, int dirfd, const char *name, uint64_t *bytes, struct error *err);
+/* snap_stage.c: gives a copy that was made ahead a name; -ENOENT when there is none of this file as it is. s may be NULL. */
+int snap_stage_link(const struct snap_stage *s, size_t layer, const struct stat *st, int dirfd, const char *name);
+/* The file of an O_PATH descriptor, for reading: it cannot have become another one meanwhile. -errno. */
+int snap_object_reopen(int fd);
 /* Data of one file into another, empty, one. Shared where the filesystem can. -errno. */
 int snap_data_copy(int from_fd, int to_fd, off_t size);

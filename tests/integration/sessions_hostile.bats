@@ -136,6 +136,64 @@ edit_again() {
 	edit_work 'echo more >>file; rm -r dir; echo x >dir; mkdir new; echo y >new/y; ln new/y new/z; ln -s /etc new/l'
 }
 
+# Most is copied before the freeze: what changed since must not be taken from there, however it was changed.
+@test "a commit holds what was there when the container was frozen" {
+	cp "$(dirname "$AGENTRUN")/tests/integration/helpers/restless" "$ROOTFS/bin/"
+	policy '{"mounts": {"session": ["/work"]}, "disk": {"session": {"size": "64MiB"}}}'
+	# shellcheck disable=SC2016
+	sh_args 'cd /work; i=0; while [ $i -lt 2500 ]; do echo $i >s$i; i=$((i + 1)); done; exec restless 64'
+	start_container
+	ready() { [ -e "/proc/$(pid_of "$ID")/root/work/ready" ]; }
+	wait_for 30 ready
+	local i round good=0 pid commit
+	pid=$(pid_of "$ID")
+	for ((round = 0; round < 12 && good < 4; round++)); do
+		rm -rf "$T/then"
+		mkdir "$T/then"
+		rt commit "$ID" >"$T/said" 2>&1 &
+		commit=$!
+		for ((i = 0; i < 2000; i++)); do
+			[ "$(status_of "$ID")" != paused ] || break
+			kill -0 "$commit" 2>/dev/null || break
+		done
+		cp "/proc/$pid/root/work/"r* "$T/then/"
+		# Only then was all of it read while nobody wrote.
+		i=$(status_of "$ID")
+		wait "$commit" || { cat "$T/said"; return 1; }
+		# So that the next one takes long again.
+		rt exec "$ID" sh -c "cd /work; for f in s*; do echo $round >>\$f; done"
+		[ "$i" = paused ] || continue
+		good=$((good + 1))
+		for i in "$T/then/"*; do
+			cmp "$i" "$WORK/${i##*/}"
+		done
+	done
+	echo "$good of $round commits were compared"
+	[ "$good" -ge 2 ]
+	[ "$(cat "$WORK/s7" | head -1)" = 7 ]
+}
+
+@test "a commit of a running container killed at any step leaves nothing beside the files, and it runs on" {
+	command -v strace >/dev/null || skip "no strace"
+	policy '{"mounts": {"session": ["/work"]}, "disk": {"session": {"size": "32MiB"}}}'
+	sh_args 'cd /work; mkdir new; for i in 1 2 3 4 5 6 7 8 9; do echo $i >new/$i; done; echo more >>file; touch ready; exec sleep 1000'
+	start_container
+	ready() { call diff "$ID" && [[ $output = *ready* ]]; }
+	wait_for 5 ready
+	local step=${KILL_FIRST:-1}
+	while killed_at "$step" commit "$ID"; do
+		call commit "$ID"
+		[ "$status" -eq 0 ] || { echo "step $step"; return 1; }
+		[ "$(cat "$WORK/file" "$WORK"/new/*)" = $'one\nmore\n1\n2\n3\n4\n5\n6\n7\n8\n9' ]
+		[ "$(find "$WORK" -name '.*' | wc -l)" -eq 0 ]
+		has_status running
+		call exec "$ID" sh -c 'cd /work/new; for i in 1 2 3 4 5 6 7 8 9; do cp $i n && mv n $i; done'
+		works
+		step=$((step + ${KILL_STEP:-37}))
+	done
+	[ "$step" -gt 100 ]
+}
+
 @test "snapshot and rollback killed at any step: the next call goes on" {
 	command -v strace >/dev/null || skip "no strace"
 	edit_work 'echo one >a; rm -r dir'

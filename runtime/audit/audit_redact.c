@@ -59,7 +59,7 @@ void audit_redactor_free(struct audit_redactor *r)
 
 	if (!r)
 		return;
-	for (i = 0; i < r->n_patterns; i++)
+	for (i = 0; r->patterns && i < r->n_patterns; i++)
 		free(r->patterns[i]);
 	free(r->patterns);
 	free(r);
@@ -75,7 +75,8 @@ static void find_pattern(const char *p, struct secret_spans *l)
 	struct secret_text t = l->text;
 	size_t m = strlen(p), i, j;
 
-	for (j = 0; j <= m; j++)
+	at[0] = NOWHERE;
+	for (j = 1; j <= m; j++)
 		at[j] = NOWHERE;
 	for (i = 0; i < t.len; i++) {
 		at[0] = MIN(at[0], i);
@@ -328,6 +329,7 @@ static void words_add(struct words *w, struct secret_text word)
 /* An argument that is itself a command, as the one behind "sh -c". */
 static void find_in_command(const struct audit_redactor *r, struct secret_spans *l)
 {
+	static const char ends[] = { ';', '|', '&', '(' };
 	struct secret_text t = l->text, word;
 	struct words w = { { "", 0 }, { "", 0 } };
 	size_t i = 0;
@@ -339,7 +341,7 @@ static void find_in_command(const struct audit_redactor *r, struct secret_spans 
 		if (!word.len)
 			continue;
 		find_in_word(r, &w, word, l);
-		if (memchr(";|&(", word.s[word.len - 1], 4)) /* the next word is a program */
+		if (memchr(ends, word.s[word.len - 1], sizeof(ends))) /* the next word is a program */
 			w = (struct words){ { "", 0 }, { "", 0 } };
 		else
 			words_add(&w, word);

@@ -111,7 +111,7 @@ int audit_query_verify(const struct audit_query *q, const char *what, bool *ret_
 {
 	_cleanup_(audit_out_done) struct audit_out o = { .query = q };
 	char name[AUDIT_NAME_SIZE];
-	struct audit_verdict v;
+	struct audit_verdict v = { 0 };
 	const char *shown = what;
 	int r;
 

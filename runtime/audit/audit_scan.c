@@ -27,6 +27,7 @@ static int add(struct audit_scan *s, const char *name, uint32_t part, uint64_t b
 {
 	struct audit_scan_log *more;
 	size_t room;
+	char *copy;
 
 	if (s->count == s->room) {
 		room = s->room ? 2 * s->room : 64;
@@ -38,10 +39,10 @@ static int add(struct audit_scan *s, const char *name, uint32_t part, uint64_t b
 		s->logs = more;
 		s->room = room;
 	}
-	s->logs[s->count] = (struct audit_scan_log){ strdup(name), bytes, part };
-	if (!s->logs[s->count].name)
+	copy = strdup(name);
+	if (!copy)
 		return -ENOMEM;
-	s->count++;
+	s->logs[s->count++] = (struct audit_scan_log){ copy, bytes, part };
 	return 0;
 }
 

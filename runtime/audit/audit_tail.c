@@ -108,8 +108,8 @@ int audit_tail_read(int fd, struct audit_head *ret, bool *ret_torn)
 	_cleanup_free_ char *text = NULL;
 	struct audit_head head = { 0 };
 	char *end, *begin;
-	size_t len;
-	bool more;
+	size_t len = 0;
+	bool more = false;
 	/* Room for the last record behind a torn one. */
 	int r = read_end(fd, 2 * AUDIT_RECORD_MAX + 2, &text, &len, &more, &head.part_bytes);
 

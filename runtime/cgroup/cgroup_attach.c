@@ -217,7 +217,7 @@ static int peer_folder(pid_t peer, char **ret, struct error *err)
 	if (!h || *h->controllers)
 		return error_text(err, -ENOENT, "no cgroup v2 hierarchy is mounted");
 	(void)snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)peer);
-	r = file_read_all(AT_FDCWD, file, 64 * 1024, &text, NULL, err);
+	r = file_read_all(AT_FDCWD, file, (size_t)64 * 1024, &text, NULL, err);
 	if (r < 0)
 		return r;
 	line = strncmp(text, "0::/", 4) == 0 ? text : strstr(text, "\n0::/");

@@ -144,8 +144,8 @@ int cgroup_devices_text(const struct cgroup_device_list *rules, char **ret, stru
 	static const struct cgroup_device_list nothing = { 0 };
 	_cleanup_(arena_done) struct arena arena = ARENA_NULL;
 	_cleanup_buf_ struct buf b = BUF_NULL;
-	struct cgroup_device_writes writes;
-	struct cgroup_device_list to;
+	struct cgroup_device_writes writes = { 0 };
+	struct cgroup_device_list to = { 0 };
 	size_t i;
 	int r;
 

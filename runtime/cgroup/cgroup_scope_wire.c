@@ -161,7 +161,7 @@ static bool prop_decode(struct reader *in, struct cgroup_props *props)
 	const char *values[CGROUP_VALUES_MAX], *name = next(in), *signature = next(in);
 	size_t since, n, i;
 
-	if (!signature || !*name || !cgroup_props_signature_ok(signature) ||
+	if (!name || !signature || !*name || !cgroup_props_signature_ok(signature) ||
 	    !next_number(in, 9999, &since) || !next_number(in, CGROUP_VALUES_MAX, &n))
 		return false;
 	if (*signature != 'a' && n != 1)

@@ -186,8 +186,8 @@ static bool amount_within(enum kind kind, const char *now, const char *want)
 static int devices_within(const char *now, const char *want, bool *ret, struct error *err)
 {
 	_cleanup_(arena_done) struct arena arena = ARENA_NULL;
-	struct cgroup_device_list from, to;
-	struct cgroup_device_writes writes;
+	struct cgroup_device_list from = { .default_allow = true }, to = { 0 };
+	struct cgroup_device_writes writes = { 0 };
 	size_t i;
 	int r;
 
@@ -235,7 +235,7 @@ static int differs(const struct state_limit *l, const char *path, const char *no
 static int verify_program(int dir, const struct state_limit *l, const char *path, struct error *err)
 {
 	uint32_t id;
-	bool there;
+	bool there = false;
 	int r = parse_u32(l->value, &id);
 
 	if (r == 0)

@@ -54,7 +54,7 @@ static int run_on(struct command_ctx *ctx, const struct audit_query *q, const st
 	const char *what = args->items[0], *id = args->items[1];
 	struct audit_filter f = { 0 };
 	uint32_t number = 0;
-	uint64_t speed;
+	uint64_t speed = 0;
 	bool whole = true;
 	int r = parse_filter(o, &f, err);
 

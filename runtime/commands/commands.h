@@ -66,7 +66,7 @@ struct command_args {
 	size_t count;
 };
 
-#define COMMAND_ARGS_ANY -1
+#define COMMAND_ARGS_ANY (-1)
 
 struct command {
 	const char *name;

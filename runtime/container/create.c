@@ -200,7 +200,7 @@ void create_undo(struct create *c)
 	if (c->record)
 		c->record->pid = 0;
 	/* Even one to be kept, since nothing ran in it; but not one that was there before. */
-	if (c->session_made)
+	if (c->session_made && c->record)
 		(void)snap_remove(c->record->session, &ignored);
 	if (c->record)
 		c->record->session = NULL;

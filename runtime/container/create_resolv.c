@@ -105,7 +105,7 @@ static int read_host(int proc_fd, bool host_network, char **ret, struct error *e
 		_cleanup_close_ int fd = open(files[i], O_PATH | O_CLOEXEC);
 		_cleanup_free_ char *text = NULL;
 
-		if (fd < 0 || read_regular(proc_fd, fd, &text) < 0)
+		if (fd < 0 || read_regular(proc_fd, fd, &text) < 0 || !text)
 			break;
 		name_servers(text, host_network, &b);
 	}

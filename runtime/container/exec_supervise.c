@@ -35,8 +35,8 @@ static int describe(struct exec *e, struct error *err)
 /* The supervisor gives the command a number and a cgroup, and from now on its end is ours to it. */
 int exec_announce(struct exec *e, struct error *err)
 {
-	struct link_msg msg = { .type = LINK_EXEC }, answer;
-	int fds[LINK_FDS_MAX];
+	struct link_msg msg = { .type = LINK_EXEC }, answer = { 0 };
+	int fds[LINK_FDS_MAX] = { -EBADF };
 	int r;
 
 	if (e->h.view.record->supervisor_pid == 0)

@@ -62,9 +62,8 @@ static int load(struct explain *x, struct error *err)
 	x->verified = verified_words(x->h.view.record);
 	if (x->h.init.pid == 0 || x->h.view.status == CONTAINER_CREATED)
 		(void)snprintf(x->now, sizeof(x->now), "no process of it runs");
-	else if (cgroup_verify(&x->h.cgroup, &x->h.view.record->limits, &now) < 0)
-		(void)snprintf(x->now, sizeof(x->now), "DIFFERS: %.900s", now.text);
-	else if (verify_compare(x->h.proc_fd, x->h.init.pid, &x->h.view.record->expect, &now) < 0)
+	else if (cgroup_verify(&x->h.cgroup, &x->h.view.record->limits, &now) < 0 ||
+		 verify_compare(x->h.proc_fd, x->h.init.pid, &x->h.view.record->expect, &now) < 0)
 		(void)snprintf(x->now, sizeof(x->now), "DIFFERS: %.900s", now.text);
 	else
 		(void)snprintf(x->now, sizeof(x->now), "as decided");

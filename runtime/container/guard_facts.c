@@ -36,7 +36,7 @@ static int read_namespaces(const struct spec *spec, const struct guard_host *hos
 		return error_oom(err);
 	for (i = 0; i < list->count; i++) {
 		_cleanup_close_ int fd = -EBADF;
-		bool own;
+		bool own = true;
 
 		if (!list->items[i].path)
 			continue;
@@ -192,8 +192,8 @@ static char *page_size_name(struct arena *arena, const char *folder)
 
 	if (!digits || parse_u64(digits, &kb) < 0)
 		return NULL;
-	if (kb >= 1024 * 1024)
-		return arena_printf(arena, "%lluGB", (unsigned long long)(kb / (1024 * 1024)));
+	if (kb >= UINT64_C(1024) * 1024)
+		return arena_printf(arena, "%lluGB", (unsigned long long)(kb / (UINT64_C(1024) * 1024)));
 	return kb >= 1024 ? arena_printf(arena, "%lluMB", (unsigned long long)(kb / 1024)) :
 			    arena_printf(arena, "%lluKB", (unsigned long long)kb);
 }

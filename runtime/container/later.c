@@ -127,8 +127,8 @@ static void add_decisions(struct buf *b, const struct policy_verdict *v, bool ta
 		if (gone != taken || is_told(v, i))
 			continue;
 		buf_addf(b, "%s%s %s: %s", b->len ? "; " : "policy: ", d->control, enum_to_name(&policy_action_table, d->action),
-			 d->asked ? d->asked : "");
-		if (!gone && d->given)
+			 d->asked);
+		if (!gone)
 			buf_addf(b, " -> %s", d->given);
 	}
 }

@@ -129,7 +129,7 @@ int proto_expect(int sock, enum proto_type type, const char *peer, struct proto_
 
 int proto_await_end(int sock, struct error *ret_failed, struct error *err)
 {
-	struct proto_msg msg;
+	struct proto_msg msg = { 0 };
 	int r;
 
 	r = proto_recv(sock, &msg, err);

@@ -38,7 +38,7 @@ static int take_streams(struct restore *s, struct error *err)
 {
 	_cleanup_free_ char *text = NULL;
 	const struct json *j;
-	struct json *doc;
+	struct json *doc = NULL;
 	size_t len;
 	int i = 0, r;
 
@@ -47,7 +47,7 @@ static int take_streams(struct restore *s, struct error *err)
 		r = json_parse(CHECKPOINT_FILE, text, len, 0, &s->arena, &doc, err);
 	if (r < 0)
 		return r;
-	for (j = doc->type == JSON_ARRAY ? doc->kids.first : NULL; j && i < 3; j = j->next, i++)
+	for (j = doc && doc->type == JSON_ARRAY ? doc->kids.first : NULL; j && i < 3; j = j->next, i++)
 		if (j->type == JSON_STRING && str_after(j->text, "pipe:"))
 			s->inherit[s->criu.n_inherit++] = (struct criu_inherit){ .key = j->text, .fd = i };
 	return 0;
@@ -242,7 +242,7 @@ static int do_restore(void *ctx, struct error *err)
 	const struct criu_run run = { .program = s->c.env->criu ? s->c.env->criu : "criu", .options = &s->criu,
 				      .born = into_cgroup, .step = on_step, .arg = s };
 	struct error left = ERROR_NULL;
-	pid_t pid;
+	pid_t pid = 0;
 	int r;
 
 	r = checkpoint_outside(s->c.plan, &s->c.cgroup, true, &s->outside, err);

@@ -75,7 +75,7 @@ static int open_merged(struct session_change *c, size_t layer, int root_fd, stru
 {
 	const struct snap_layer *l = &c->snap.record->layers[layer];
 	_cleanup_close_ int fd = -EBADF;
-	struct stat st;
+	struct stat st = { 0 };
 	int r = rootfs_openat(root_fd, l->destination, O_PATH | O_DIRECTORY, 0, &fd);
 
 	if (r == 0 && fstat(fd, &st) < 0)

@@ -9,7 +9,7 @@
 int start_verified(int sock, pid_t pid, int proc_fd, const struct state_expect *want, const char **ret_how,
 		   struct error *err)
 {
-	struct verify v;
+	struct verify v = { .proc_fd = -EBADF };
 	int r;
 
 	*ret_how = NULL;

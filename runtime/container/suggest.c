@@ -36,7 +36,9 @@ void suggestions_done(struct suggestions *s)
 
 static bool same_text(const char *a, const char *b)
 {
-	return a == b || (a && b && str_eq(a, b));
+	if (!a || !b)
+		return a == b;
+	return str_eq(a, b);
 }
 
 /* The rule of an entry, to be compared with the policy. */
@@ -252,7 +254,7 @@ int suggest_add(struct suggestions *s, const struct suggest_denial *d, struct er
 		/* An answer that was kept back: a range that has the address makes it a good one. */
 		r = by_address(s, d, &e, err);
 	} else if (is_one_of(d->what, flows)) {
-		e.protocol = has_ports ? (str_eq(d->protocol, "udp") ? "udp" : "tcp") : NULL;
+		e.protocol = has_ports ? (same_text(d->protocol, "udp") ? "udp" : "tcp") : NULL;
 		e.why = host_port;
 		if (!has_ports)
 			e.n_ports = 0;

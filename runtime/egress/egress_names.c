@@ -98,7 +98,7 @@ static int add_rule(struct egress_names *n, const struct egress_name_rule *rule)
 	const char *below = str_after(rule->host, "*.");
 	struct name_pattern *p;
 	struct dns_name name;
-	unsigned set;
+	unsigned set = 0;
 	uint32_t *bucket;
 	uint8_t *wire;
 	int r;

@@ -192,6 +192,7 @@ static enum outcome start_tcp(struct lookup *k)
 static enum outcome read_tcp(struct lookup *k, struct dns_reply *reply)
 {
 	uint8_t *to;
+	uint8_t *answer;
 	size_t size;
 	ssize_t n;
 
@@ -211,9 +212,10 @@ static enum outcome read_tcp(struct lookup *k, struct dns_reply *reply)
 		if (k->answer || k->have < 2)
 			continue;
 		k->want = (size_t)(k->prefix[0] << 8 | k->prefix[1]);
-		k->answer = k->want >= DNS_HEADER ? malloc(k->want) : NULL;
-		if (!k->answer)
+		answer = k->want >= DNS_HEADER ? malloc(k->want) : NULL;
+		if (!answer)
 			return OUT_NEXT;
+		k->answer = answer;
 	}
 }
 

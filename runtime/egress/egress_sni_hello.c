@@ -45,9 +45,12 @@ static void refuse(struct sni_conn *c, enum tls_verdict v, const struct tls_hell
 /* Takes the message out of the socket. False: out of memory, or it is not there any more. */
 static bool take(struct sni_conn *c, size_t length)
 {
-	c->hello = malloc(length);
-	if (!c->hello || recv(c->source[CLIENT].fd, c->hello, length, 0) != (ssize_t)length)
+	_cleanup_free_ uint8_t *hello = malloc(length);
+
+	if (!hello || recv(c->source[CLIENT].fd, hello, length, 0) != (ssize_t)length)
 		return false;
+	free(c->hello);
+	c->hello = take_ptr(hello);
 	c->hello_len = length;
 	c->hello_at = 0;
 	return true;

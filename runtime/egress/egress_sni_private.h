@@ -10,7 +10,7 @@
 
 #define SNI_CONNECT_MS	30000
 #define SNI_PAUSE_MS	1000 /* without accepting, after descriptors ran out */
-#define SNI_PIPE_SIZE	(1024 * 1024)
+#define SNI_PIPE_SIZE	(1 << 20)
 #define SNI_PIPES_KEPT	8 /* unused */
 #define SNI_EVENTS_PER_S 20
 #define SNI_EVENTS_BURST 100

@@ -210,7 +210,7 @@ int egress_status(int cgroup_fd, struct egress_status *ret, struct error *err)
 	struct egress_status s = { .generation = 0 };
 	struct egress_state state = { .flags = 0 };
 	struct egress_state *mapped;
-	size_t n_shared, n_private;
+	size_t n_shared = 0, n_private = 0;
 	uint64_t cgroup;
 	int r;
 

@@ -87,7 +87,7 @@ int exit_record_read(int dir_fd, struct exit_record_doc **ret, struct exit_recor
 	struct json_ctx ctx = { .name = STATE_EXIT_FILE };
 	_cleanup_(arena_done) struct arena scratch = ARENA_NULL;
 	_cleanup_free_ char *data = NULL;
-	struct json *root;
+	struct json *root = NULL;
 	uint64_t reason = EXIT_REASON_UNKNOWN;
 	size_t len;
 	int r;

@@ -65,7 +65,7 @@ int verify_compare(int proc_fd, pid_t pid, const struct state_expect *want, stru
 {
 	_cleanup_free_ char *status = NULL;
 	char path[32];
-	uint64_t n;
+	uint64_t n = 0;
 	int r;
 
 	if (!want->set)

@@ -9,7 +9,7 @@
 #include "util/cleanup.h"
 
 /* Far above what a rejected program of ours writes; only allocated after a failure. */
-#define LOG_SIZE (1024u * 1024u)
+#define LOG_SIZE (UINT32_C(1) << 20)
 #define LOG_LINE_MAX 200
 
 static int sys_bpf(int cmd, union bpf_attr *attr)

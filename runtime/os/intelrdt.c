@@ -202,6 +202,7 @@ static int schemata_check(const char *path, const char *want, struct error *err)
 	size_t len;
 	int r;
 
+	assert(want);
 	r = path_join(path, "schemata", &file, err);
 	if (r < 0)
 		return r;
@@ -252,6 +253,7 @@ static int schemata_write(const char *root, const char *path, const struct buf *
 /* Positive: it was there already. */
 static int dir_make(const char *path, struct error *err)
 {
+	assert(path);
 	if (mkdir(path, 0755) == 0)
 		return 0;
 	if (errno == EEXIST)
@@ -294,6 +296,7 @@ static int group_make(const char *root, const struct rdt_config *c, const struct
 	struct stat st;
 	int r;
 
+	assert(root && g->path);
 	if (c->clos_id && text->len == 0) {
 		if (stat(g->path, &st) < 0)
 			return error_set(err, -errno,

@@ -182,7 +182,7 @@ int mount_target_open(const struct mount_op *op, const struct mount_ctx *ctx, in
 {
 	_cleanup_close_ int fd = -EBADF;
 	const char *dest = mount_destination(op, ctx);
-	char clean[PATH_MAX];
+	char clean[PATH_MAX] = "";
 	bool plain;
 	int r;
 

@@ -255,7 +255,7 @@ static int look(int root_fd, const char *path, struct statx *ret, struct error *
 static int masked_verify(const struct table *t, int root_fd, const char *path, struct error *err)
 {
 	const struct row *row;
-	struct statx st;
+	struct statx st = { 0 };
 	int r = look(root_fd, path, &st, err);
 
 	if (r != 0)
@@ -271,7 +271,7 @@ static int masked_verify(const struct table *t, int root_fd, const char *path, s
 static int readonly_verify(const struct table *t, int root_fd, const char *path, struct error *err)
 {
 	const struct row *row;
-	struct statx st;
+	struct statx st = { 0 };
 	int r = look(root_fd, path, &st, err);
 
 	if (r != 0)

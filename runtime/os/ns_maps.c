@@ -260,7 +260,7 @@ static int map_check(int proc_fd, pid_t pid, const struct map_kind *kind, const 
 		     struct error *err)
 {
 	_cleanup_(arena_done) struct arena arena = ARENA_NULL;
-	struct id_maps have, have_form, want_form;
+	struct id_maps have = { 0 }, have_form = { 0 }, want_form = { 0 };
 	int r;
 
 	r = map_read(proc_fd, pid, kind, &arena, &have, err);

@@ -67,7 +67,7 @@ static void walk_done(struct walk *w)
 /* done holds names that were no links a moment ago; NO_SYMLINKS keeps it so. */
 static int walk_reopen(struct walk *w)
 {
-	int fd, r;
+	int fd = -EBADF, r;
 
 	r = rootfs_openat_resolve(w->rootfs_fd, w->done, O_PATH | O_DIRECTORY, 0,
 				  RESOLVE_NO_SYMLINKS, &fd);

@@ -70,7 +70,7 @@ int snap_journal_read(int dir_fd, struct snap_journal *ret, struct error *err)
 	_cleanup_(arena_done) struct arena scratch = ARENA_NULL;
 	struct json_ctx ctx = { .name = JOURNAL_FILE, .arena = &ret->arena };
 	_cleanup_free_ char *text = NULL;
-	struct json *root;
+	struct json *root = NULL;
 	size_t len;
 	int r;
 

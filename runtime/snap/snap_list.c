@@ -35,7 +35,9 @@ static int add(struct snap_list *l, int dir_fd, const char *id, const char *path
 		l->room = more;
 	}
 	item = &l->items[l->n++];
-	*item = (struct snap_listed){ .record = rec, .path = strdup(path), .id = strdup(id) };
+	*item = (struct snap_listed){ .record = rec };
+	item->path = strdup(path);
+	item->id = strdup(id);
 	if (fstatat(dir_fd, SNAP_IMAGE_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		item->bytes = (uint64_t)st.st_blocks * 512;
 	return item->path && item->id ? 0 : error_oom(err);

@@ -37,7 +37,7 @@ int state_list(int root_fd, char ***ret_ids, size_t *ret_count, struct error *er
 	_cleanup_closedir_ DIR *d = NULL;
 	size_t count = 0, cap = 16;
 	struct dirent *e;
-	char **grown;
+	char **grown, *id;
 	int fd;
 
 	fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -63,10 +63,11 @@ int state_list(int root_fd, char ***ret_ids, size_t *ret_count, struct error *er
 			ids = grown;
 			cap *= 2;
 		}
-		ids[count] = strdup(e->d_name);
-		if (!ids[count])
+		id = strdup(e->d_name);
+		if (!id)
 			return error_oom(err);
-		ids[++count] = NULL;
+		ids[count++] = id;
+		ids[count] = NULL;
 	}
 	if (errno != 0)
 		return error_set(err, -errno, "read the state folder");

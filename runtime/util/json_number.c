@@ -73,7 +73,7 @@ int json_get_u64(struct json_ctx *ctx, const struct json_field *field, const str
 int json_get_u32(struct json_ctx *ctx, const struct json_field *field, const struct json *value,
 		 void *target, struct error *err)
 {
-	uint64_t v;
+	uint64_t v = 0;
 	int r = get_unsigned(ctx, value, UINT32_MAX, &v, err);
 
 	if (r == 0)
@@ -121,7 +121,7 @@ int json_get_opt_i32(struct json_ctx *ctx, const struct json_field *field, const
 		     void *target, struct error *err)
 {
 	struct opt_i32 *o = target;
-	int64_t v;
+	int64_t v = 0;
 	int r = get_signed(ctx, value, INT32_MIN, INT32_MAX, &v, err);
 
 	if (r < 0)

@@ -230,6 +230,72 @@ wget: bad address 'other'
 wget: can't connect to remote host ($other): Operation not permitted" ]
 }
 
+# The address of a container of ours on Docker's bridge.
+address_of() {
+	docker inspect -f '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}' "$1"
+}
+
+# profile JSON: the profile "default" of the runtime agentrun-policy.
+profile() {
+	printf '{"version": 1, "profiles": {"default": %s}}\n' "$1" >"$MACHINE_DIR/policy.json"
+	chmod 600 "$MACHINE_DIR/policy.json"
+}
+
+@test "policy: on Docker's bridge nothing leaves, and a published port is answered" {
+	local n=p$BATS_TEST_NUMBER peer
+	docker run -d --name "$n-peer" --runtime reference "$IMAGE" httpd -f -h /etc
+	peer=$(address_of "$n-peer")
+	docker run -d --name "$n" --runtime agentrun -p 127.0.0.1:18090:80 "$IMAGE" httpd -f -h /etc
+	run docker exec "$n" wget -qO- "http://$peer/plain"
+	local refused=$status:$output
+	run wget -qO- http://127.0.0.1:18090/plain
+	docker rm -f "$n-peer" >/dev/null
+	echo "inside $refused, published $status: $output"
+	[ "$refused" = "1:wget: can't connect to remote host ($peer): Operation not permitted" ]
+	[ "$status:$output" = '0:not a program' ]
+}
+
+@test "policy: on Docker's bridge an address and port of the policy are reached, and no other port" {
+	local n=p$BATS_TEST_NUMBER peer
+	docker run -d --name "$n" --runtime reference "$IMAGE" sh -c 'httpd -h /etc; exec httpd -f -p 81 -h /etc'
+	peer=$(address_of "$n")
+	profile "{\"egress\": {\"allow\": [{\"cidr\": \"$peer/32\", \"ports\": [80]}]}}"
+	status=0
+	output=$(docker run --rm --runtime agentrun-policy "$IMAGE" sh -c "
+		wget -qO- http://$peer/plain; wget -qO- http://$peer:81/plain" 2>&1) || status=$?
+	echo "exit code $status: $output"
+	[ "$status" -eq 1 ]
+	[ "$output" = "not a program
+wget: can't connect to remote host ($peer): Operation not permitted" ]
+}
+
+# What listens on the host's loopback listens on the container's: it is closed there unless it is named.
+@test "policy: on the host's network, where the profile gives it, the same holds, loopback included" {
+	local n=p$BATS_TEST_NUMBER pid
+	mkdir -p "$BATS_TEST_TMPDIR/www"
+	echo 'of the host' >"$BATS_TEST_TMPDIR/www/plain"
+	busybox httpd -f -p 127.0.0.1:18091 -h "$BATS_TEST_TMPDIR/www" 3>&- &
+	pid=$!
+	docker run -d --name "$n" --runtime reference "$IMAGE" sh -c 'httpd -h /etc; exec httpd -f -p 81 -h /etc'
+	local peer
+	peer=$(address_of "$n")
+	profile "{\"namespaces\": {\"host\": [\"network\"]}, \"egress\": {\"allow\": [{\"cidr\": \"$peer/32\", \"ports\": [80]}]}}"
+	status=0
+	output=$(docker run --rm --network host --runtime agentrun-policy "$IMAGE" sh -c "
+		readlink /proc/self/ns/net
+		wget -qO- http://$peer/plain
+		wget -qO- http://$peer:81/plain
+		wget -qO- http://127.0.0.1:18091/plain" 2>&1) || status=$?
+	kill "$pid"
+	wait "$pid" 2>/dev/null || true
+	echo "exit code $status: $output"
+	[ "$status" -eq 1 ]
+	[ "$output" = "$(readlink /proc/self/ns/net)
+not a program
+wget: can't connect to remote host ($peer): Operation not permitted
+wget: can't connect to remote host (127.0.0.1): Operation not permitted" ]
+}
+
 @test "policy: a detached container, exec, stop, logs, top" {
 	docker run -d --name "p$BATS_TEST_NUMBER" --runtime agentrun "$IMAGE" sh -c 'echo started; trap "exit 0" TERM; while :; do sleep 0.1; done'
 	run docker exec "p$BATS_TEST_NUMBER" echo in

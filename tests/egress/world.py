@@ -4,7 +4,9 @@
     world.py FOLDER      serve, in the network namespace that the outside is; FOLDER has the
                          certificates, and gets "queries" (one line each) and "packets" (one
                          line for each packet that came from inside, ARP and ICMPv6 left out)
+    world.py large       print the SHA-256 of what /large is
 """
+import hashlib
 import os
 import random
 import socket
@@ -19,6 +21,7 @@ DNS4, DNS6 = "198.51.100.53", "2001:db8::53"
 A, CNAME, AAAA, SRV, HTTPS, TXT = 1, 5, 28, 33, 65, 16
 started = time.monotonic()
 rotation = 0
+LARGE_BLOCKS = 200  # of 1 MiB, each another
 log_lock = threading.Lock()
 
 
@@ -159,8 +162,14 @@ def dns_tcp(address, family):
                 pass
 
 
+def large():
+    block = random.Random(1).randbytes(1 << 20)
+    for i in range(LARGE_BLOCKS):
+        yield struct.pack(">Q", i) + block[8:]
+
+
 def speak(conn, context):
-    """One request: says who it is; /bulk gives 100 MB."""
+    """One request: says who it is; /bulk gives 100 MB of zeros, /large 200 MB of what has a known hash."""
     conn.settimeout(30)
     try:
         name = ["plain"]
@@ -178,6 +187,10 @@ def speak(conn, context):
             chunk = bytes(1 << 20)
             for _ in range(100):
                 conn.sendall(chunk)
+        elif b"/large" in request.split(b"\r\n")[0]:
+            conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % (LARGE_BLOCKS << 20))
+            for block in large():
+                conn.sendall(block)
         else:
             conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(body), body))
         if context:
@@ -234,4 +247,7 @@ def main():
     sys.stdin.read()
 
 
-main()
+if FOLDER == "large":
+    print(hashlib.sha256(b"".join(large())).hexdigest())
+else:
+    main()

@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 #ifdef BENCH_WITHOUT_RESIDENTS
 		.features = "BENCH-WITHOUT-RESIDENTS: NOT FOR USE",
 #else
-		.features = "+SELINUX +APPARMOR +CAP +SECCOMP +EBPF +CRIU +YAJL",
+		.features = "+SELINUX +APPARMOR +CAP +SECCOMP +EBPF +CRIU +YAJL" AGENTRUN_BUILD,
 #endif
 	};
 

@@ -264,6 +264,12 @@ says() {
 	fi
 }
 
+# loads_anywhere: skips what executes the runtime itself in a container, whose root has none of its libraries.
+loads_anywhere() {
+	[ "$KIND" != agentrun ] || ! "$AGENTRUN" --version | grep -q ' -STATIC' ||
+		skip "this build of agentrun is dynamic: a container's root has not the libraries that it needs"
+}
+
 # other KIND REASON: skips a test on another runtime that is known to differ.
 other() {
 	local kind

@@ -328,6 +328,11 @@ teardown() { suite_teardown; }
 	[[ ${lines[0]} =~ ^(agentrun|runc|crun)\ version\ [0-9] ]]
 	[[ $output = *spec:* ]]
 	[ "$(grep -c version <<<"$output")" -eq 1 ]
+	if [ "$KIND" = agentrun ]; then
+		interpreter=-
+		LC_ALL=C grep -aq '/lib64/ld-linux' <(head -c 4096 "$AGENTRUN") || interpreter=+
+		[[ ${lines[3]} = *" ${interpreter}STATIC"* ]]
+	fi
 	run "$AGENTRUN" -v
 	[ "$status" -eq 0 ]
 }

@@ -36,10 +36,10 @@ int snap_image_caps(uint64_t *size, uint64_t *inodes, struct error *err)
 static int run_mkfs(int top_fd, const char *name, uint64_t size, uint64_t inodes, bool lasting, struct error *err)
 {
 	static const char *const places[] = { "/usr/sbin/mke2fs", "/sbin/mke2fs" };
+	char features[] = "none,ext_attr,dir_index,filetype,extent,flex_bg,large_file,huge_file,dir_nlink,"
+			  "extra_isize,metadata_csum,64bit,sparse_super2";
 	char path[160], inode_text[24], size_text[24];
-	char *argv[] = { "mke2fs", "-q", "-F", "-t", "ext4", "-b", "4096", "-I", "256", "-m", "0", "-O",
-			 "none,ext_attr,dir_index,filetype,extent,flex_bg,large_file,huge_file,dir_nlink,"
-			 "extra_isize,metadata_csum,64bit,sparse_super2",
+	char *argv[] = { "mke2fs", "-q", "-F", "-t", "ext4", "-b", "4096", "-I", "256", "-m", "0", "-O", features,
 			 "-E", "num_backup_sb=0,packed_meta_blocks=1,lazy_itable_init=1,lazy_journal_init=1,nodiscard,root_owner=0:0",
 			 "-N", inode_text, path, size_text, lasting ? "-J" : NULL, "size=4", NULL };
 	char *envp[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "MKE2FS_CONFIG=/dev/null", NULL };

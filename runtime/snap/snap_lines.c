@@ -94,7 +94,7 @@ static int search(const struct edit *e)
 	/* Row d holds diagonals -d-1 … d+1 at index k+d+1. */
 	for (d = 0; r == 0 && !found && d <= EDITS_MAX; d++) {
 		const int32_t *v = d > 0 ? trace[d - 1] : NULL;
-		int32_t *next = trace[d] = calloc((size_t)(2 * d + 3), sizeof(*next));
+		int32_t *next = trace[d] = calloc(2 * (size_t)d + 3, sizeof(*next));
 
 		if (!next) {
 			r = -ENOMEM;

@@ -240,6 +240,7 @@ int snap_take(const struct snap *s, const char *name, const char *comment, char 
 		(void)snap_tree_remove(fd, file);
 		return r;
 	}
+	assert(t.name);
 	*ret_name = strdup(t.name);
 	return *ret_name ? 0 : error_oom(err);
 }

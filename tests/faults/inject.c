@@ -9,7 +9,8 @@
  * programs of the runtime), any. SYSCALL may be followed by @TEXT: only calls with that in a string, or
  * with that first argument (0x7), count. N: the Nth call of that name in that role; 0 = every one. ERRNO: a
  * name such as EIO, or kill. Without --fault nothing fails and --trace lists every call. Programs of
- * the container are left alone. FD gets a line when the fault strikes and one when the command ends.
+ * the container are left alone. --plain: a filter without a listener, for a runtime that needs the one listener of a
+ * process itself; the call, of role "any" and N 0 alone, then fails for the container's programs, too. FD gets a line when the fault strikes and one when the command ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,6 +65,7 @@ struct inject {
 	uint32_t n;
 	int code; /* 0 = kill */
 	bool struck;
+	bool plain;
 	pid_t command;
 	int listener;
 	uint32_t counts[ROLES][CALLS_MAX];
@@ -239,6 +241,11 @@ static int install(const struct inject *in)
 	struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF) };
 	struct sock_fprog prog = { ELEMENTSOF(one), one };
 
+	if (in->plain) {
+		one[1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)in->nr, 2, 3);
+		one[4].k = SECCOMP_RET_ERRNO | (uint32_t)in->code;
+		return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog);
+	}
 	if (in->nr < 0)
 		prog = (struct sock_fprog){ ELEMENTSOF(all), all };
 	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
@@ -269,6 +276,11 @@ static void start(struct inject *in, char **argv)
 		if (waitpid(in->command, NULL, WNOHANG) != 0)
 			fail("install the filter");
 		(void)usleep(200);
+	}
+	if (in->plain) {
+		tell(in, "struck all\n");
+		sh->taken = 1;
+		return;
 	}
 	pidfd = (int)syscall(SYS_pidfd_open, in->command, 0);
 	in->listener = (int)syscall(SYS_pidfd_getfd, pidfd, sh->listener, 0);
@@ -347,7 +359,9 @@ int main(int argc, char **argv)
 	int i;
 
 	for (i = 1; i + 1 < argc && argv[i][0] == '-'; i += 2) {
-		if (str_eq(argv[i], "--trace"))
+		if (str_eq(argv[i], "--plain"))
+			in.plain = i-- >= 0;
+		else if (str_eq(argv[i], "--trace"))
 			in.trace = fopen(argv[i + 1], "we");
 		else if (str_eq(argv[i], "--status") && parse_u32(argv[i + 1], &fd) == 0)
 			in.status_fd = (int)fd;
@@ -358,8 +372,15 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "usage: inject [--trace FILE] [--fault ROLE:SYSCALL:N:ERRNO] [--status FD] /COMMAND...\n");
 		return 2;
 	}
+	if (in.plain && (in.role >= 0 || in.n != 0 || in.with || in.code <= 0)) {
+		(void)fprintf(stderr, "inject: --plain goes with a fault any:SYSCALL:0:ERRNO alone\n");
+		return 2;
+	}
 	start(&in, argv + i);
-	serve(&in);
+	if (in.plain)
+		command_ended(&in);
+	else
+		serve(&in);
 	if (in.trace)
 		(void)fclose(in.trace);
 	return 0;

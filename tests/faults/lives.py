@@ -2,6 +2,7 @@
 import os
 import re
 import socket
+import threading
 import time
 
 from world import RESIDENT, Broken, slurp
@@ -17,6 +18,31 @@ def full(world):
             ("exec", ["exec", i, "sh", "-c", WITNESS]), ("execd", ["exec", "--detach", i, "sleep", "900"]),
             ("update", ["update", "--pids-limit", "100", "--memory", "1000000000", i]),
             ("pause", ["pause", i]), ("resume", ["resume", i]), ("ps", ["ps", i]), ("state", ["state", i]),
+            ("kill", ["kill", i, "KILL"]), ("delete", ["delete", i])]
+
+
+def denied(world):
+    """Calls that the profile denies are answered by the monitor."""
+    i = world.id
+    return [("create", ["create", "--bundle", world.bundle, i]), ("start", ["start", i]),
+            ("exec", ["exec", i, "sh", "-c", "busybox unshare -m true; " + WITNESS]),
+            ("kill", ["kill", i, "KILL"]), ("delete", ["delete", i])]
+
+
+def is_denied(spec):
+    spec["process"]["args"] = ["sh", "-c", "busybox unshare -m true; exec sleep 1000"]
+
+
+RULES = [{"cidr": "93.184.216.0/24", "ports": [80, 443]}, {"host": "good.test", "ports": [443]},
+         {"host": "*.other.test", "ports": [443]}]
+
+
+def narrowed(world):
+    i = world.id
+    return [("create", ["create", "--bundle", world.bundle, i]), ("start", ["start", i]),
+            ("exec", ["exec", i, "sh", "-c", WITNESS]),
+            ("update", ["update", "--egress-allow", "93.184.216.0/24:80,good.test:443", i]),
+            ("exec2", ["exec", i, "sh", "-c", WITNESS]),
             ("kill", ["kill", i, "KILL"]), ("delete", ["delete", i])]
 
 
@@ -49,6 +75,7 @@ def only_create(world):
 
 
 # What they find must not be there for others: in the mount and network namespace of the test alone.
+MAPPED = 100000
 SOCKETS, LINKED = "/run/lock/sockets", "/run/lock/linked"
 
 
@@ -66,6 +93,94 @@ def make_link(_):
     s.bind("/run/docker.sock")
     os.link("/run/docker.sock", LINKED)
     return s
+
+
+def traversable(world):
+    """Root of a user namespace reaches its own root file system."""
+    path = world.bundle
+    while len(path) > len("/tmp"):
+        os.chmod(path, os.stat(path).st_mode | 0o111)
+        path = os.path.dirname(path)
+    for here, folders, files in os.walk(world.bundle + "/rootfs"):
+        for name in [here] + [os.path.join(here, n) for n in folders + files]:
+            os.lchown(name, MAPPED, MAPPED)
+    return None
+
+
+def in_user_namespace(spec):
+    ids = [{"containerID": 0, "hostID": MAPPED, "size": 65536}]
+    spec["linux"]["namespaces"].append({"type": "user"})
+    spec["linux"].update(uidMappings=ids, gidMappings=ids)
+
+
+def with_session(world):
+    i = world.id
+    return [("create", ["create", "--bundle", world.bundle, i]), ("start", ["start", i]),
+            ("exec", ["exec", i, "sh", "-c", "echo changed >/work/file; " + WITNESS]),
+            ("snapshot", ["snapshot", i, "one"]), ("diff", ["diff", i]), ("rollback", ["rollback", i, "one"]),
+            ("commit", ["commit", i]), ("kill", ["kill", i, "KILL"]), ("delete", ["delete", i])]
+
+
+def make_work(world):
+    os.makedirs(world.folder + "/work")
+    os.makedirs(world.bundle + "/rootfs/work", exist_ok=True)
+
+
+def session_over(spec):
+    source = next(m["source"] for m in spec["mounts"] if m["destination"] == "/data")[:-len("source")] + "work"
+    with open(source + "/file", "w") as f:
+        f.write("as it was\n")
+    spec["mounts"].append({"destination": "/work", "type": "bind", "source": source, "options": ["rbind", "rprivate"]})
+
+
+CONSOLE = "/run/lock/console.sock"
+
+
+def on_terminal(world):
+    i = world.id
+    return [("create", ["create", "--bundle", world.bundle, "--console-socket", CONSOLE, i]), ("start", ["start", i]),
+            ("execd", ["exec", "--tty", "--detach", "--console-socket", CONSOLE, i, "sleep", "900"]),
+            ("kill", ["kill", i, "KILL"]), ("delete", ["delete", i])]
+
+
+def terminal(spec):
+    spec["process"]["terminal"] = True
+
+
+def serve_console(_):
+    """An engine that takes every terminal, reads what it shows, and lets go at its end."""
+    s = socket.socket(socket.AF_UNIX)
+    s.bind(CONSOLE)
+    s.listen(8)
+
+    def drain(fd):
+        try:
+            while os.read(fd, 4096):
+                pass
+        except OSError:
+            pass
+        os.close(fd)
+
+    def serve():
+        while True:
+            c, _ = s.accept()
+            c.settimeout(30)
+            try:
+                fds = socket.recv_fds(c, 4096, 4)[1]
+            except OSError:
+                fds = []
+            c.close()
+            for fd in fds:
+                threading.Thread(target=drain, args=(fd,), daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+
+
+HOOKS = ("prestart", "createRuntime", "createContainer", "startContainer", "poststart", "poststop")
+
+
+def with_hooks(spec):
+    spec["hooks"] = {stage: [{"path": "/bin/true", "args": ["true", stage], "timeout": 20}] for stage in HOOKS}
 
 
 def root_is_host(spec):
@@ -86,6 +201,13 @@ LIVES = {
     "force": ((force, None), {}, ()),
     "run": ((run, short), {}, ()),
     "rund": ((detached, None), {}, ()),
+    "userns": ((full, in_user_namespace, traversable), {}, ()),
+    "hooks": ((full, with_hooks), {}, ()),
+    "terminal": ((on_terminal, terminal, serve_console), {}, ()),
+    "session": ((with_session, session_over, make_work),
+                {"default": {"mounts": {"session": ["/work"]}, "disk": {"session": {"size": "32MiB", "inodes": 500}}}}, ()),
+    "notify": ((denied, is_denied), {"default": {"seccomp": {"profile": "agent-default"}}}, ()),
+    "egress": ((narrowed, None), {"default": {"egress": {"allow": RULES}}}, ()),
 }
 
 

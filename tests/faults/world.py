@@ -119,6 +119,8 @@ class Command:
 
 
 class World:
+    plain = False  # the injector has no listener: the runtime's own is what is tested
+
     def __init__(self, agentrun, inject, folder, cgroup, profiles):
         self.agentrun, self.inject, self.folder, self.cgroup = agentrun, inject, folder, cgroup
         self.root, self.bundle = folder + "/root", folder + "/bundle"
@@ -183,7 +185,8 @@ class World:
             argv += ["--trace", trace]
         else:
             # a filter of the same kind in every life, so that their number is the same
-            argv += ["--fault", fault or "any:getpriority:1000000:EIO"]
+            argv += ["--plain"] if self.plain else []
+            argv += ["--fault", fault or "any:getpriority:%d:EIO" % (0 if self.plain else 1000000)]
         argv += [self.agentrun, "--policy", self.policy, "--root", self.root, "--log", self.log, "--log-format", "json"]
         open(self.log, "w").close()
         p = subprocess.Popen(argv + list(flags) + list(args), stdin=subprocess.DEVNULL, stdout=out, stderr=out,

@@ -270,7 +270,8 @@ class World:
         found = {}
         for pid in self.processes():
             name = slurp("/proc/%d/comm" % pid).strip()
-            if name in ("agentrun", "memfd:agentrun", "inject", "") or slurp("/proc/%d/stat" % pid).rpartition(")")[2][1:2] in ("Z", "X"):
+            # a program that execveat() could not start is named by its descriptor
+            if name in ("agentrun", "memfd:agentrun", "inject", "") or name.isdigit() or slurp("/proc/%d/stat" % pid).rpartition(")")[2][1:2] in ("Z", "X"):
                 continue
             facts = self.facts_of(pid)
             if slurp("/proc/%d/comm" % pid).strip() == name and facts["Uid"]:

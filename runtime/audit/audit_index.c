@@ -3,7 +3,6 @@
  */
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,14 +39,6 @@ static int format(const struct audit_head *head, bool closed, char **ret, struct
 	return json_take(w, ret, err);
 }
 
-static bool has_part(int dirfd, const char *name, uint32_t part)
-{
-	char file[AUDIT_FILE_SIZE];
-
-	audit_name_file(name, part, file);
-	return faccessat(dirfd, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 int audit_index_write(int dirfd, int index_dirfd, const char *name, const struct audit_head *head,
 		      bool closed, struct error *err)
 {
@@ -67,7 +58,7 @@ int audit_index_write(int dirfd, int index_dirfd, const char *name, const struct
 	if (r < 0)
 		return error_prefix(err, "write the index of audit log %s", name);
 	/* A log that was removed meanwhile to make room must not leave an index that nobody removes. */
-	if (!has_part(dirfd, name, 1) && !has_part(dirfd, name, head->part)) {
+	if (!audit_store_has_part(dirfd, name, 1) && !audit_store_has_part(dirfd, name, head->part)) {
 		(void)unlinkat(dirfd, file, 0);
 		if (index_dirfd >= 0)
 			(void)unlinkat(index_dirfd, file, 0);

@@ -210,6 +210,13 @@ int audit_store_part_bytes(int dirfd, const char *name, uint32_t part, uint64_t 
 	return 0;
 }
 
+bool audit_store_has_part(int dirfd, const char *name, uint32_t part)
+{
+	uint64_t bytes;
+
+	return audit_store_part_bytes(dirfd, name, part, &bytes) != -ENOENT;
+}
+
 bool audit_store_busy(int dirfd, const char *name)
 {
 	uint32_t part;

@@ -54,6 +54,8 @@ int audit_store_append_event(int dirfd, int index_dirfd, const char *name, int t
 			     const struct audit_event *event, struct error *err);
 /* Size of a part: 0 or negative errno. */
 int audit_store_part_bytes(int dirfd, const char *name, uint32_t part, uint64_t *ret);
+/* False only where it is not there: what cannot be looked at is not taken for removed. */
+bool audit_store_has_part(int dirfd, const char *name, uint32_t part);
 /* Whether somebody holds the lock of the log: its container runs, as a rule. */
 bool audit_store_busy(int dirfd, const char *name);
 /*

@@ -6,13 +6,11 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "audit/audit_name.h"
 #include "audit/audit_read.h"
@@ -167,20 +165,12 @@ static int read_index(struct check *c, const int fds[2], const char *name, struc
 	return 0;
 }
 
-static bool has_part(int dirfd, const char *name, uint32_t part)
-{
-	char file[AUDIT_FILE_SIZE];
-
-	audit_name_file(name, part, file);
-	return faccessat(dirfd, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 static bool is_gone(const struct check *c, const int fds[2])
 {
 	struct audit_index_entry entry;
 	struct error ignored;
 
-	return !has_part(fds[0], c->name, 1) && audit_index_read(fds[0], c->name, &entry, &ignored) == AUDIT_E_NOT_FOUND &&
+	return !audit_store_has_part(fds[0], c->name, 1) && audit_index_read(fds[0], c->name, &entry, &ignored) == AUDIT_E_NOT_FOUND &&
 	       (fds[1] < 0 || audit_index_read(fds[1], c->name, &entry, &ignored) == AUDIT_E_NOT_FOUND);
 }
 
@@ -214,7 +204,7 @@ static enum change await_change(const struct check *c, const int fds[2])
 			return GONE;
 		if (!c->v->live && audit_store_busy(fds[0], c->name))
 			return BEGUN;
-		if (is_quiet(fds[0]) || (c->v->records > 0 && has_part(fds[0], c->name, MAX(c->index[0].part, 1U))))
+		if (is_quiet(fds[0]) || (c->v->records > 0 && audit_store_has_part(fds[0], c->name, MAX(c->index[0].part, 1U))))
 			return SAME;
 		(void)nanosleep(&step, NULL);
 	}
@@ -250,7 +240,7 @@ static int verify_once(int dirfd, const int fds[2], const char *name, struct che
 	for (i = 0; k == 0 && i < scan.count; i++)
 		/* One that goes on may have got more of them since. */
 		if (str_eq(scan.logs[i].name, name) && scan.logs[i].parts > part + 1 &&
-		    !(v->live && has_part(dirfd, name, part + 1)))
+		    !(v->live && audit_store_has_part(dirfd, name, part + 1)))
 			against(c, NULL, "part %u is missing, and there is a part %u", part + 1, scan.logs[i].parts);
 	return k;
 }

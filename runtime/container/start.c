@@ -3,6 +3,8 @@
  */
 #include "container/start.h"
 
+#include <errno.h>
+
 #include "container/proto.h"
 #include "monitor/supervise.h"
 
@@ -27,6 +29,8 @@ int start_verified(int sock, pid_t pid, int proc_fd, const struct state_expect *
 		r = verify_exec(&v, want, ret_how, err);
 		if (r < 0)
 			return r;
+		if (r == VERIFY_E_ENDED)
+			*ret_how = NULL;
 		return proto_await_end(sock, NULL, err);
 	}
 	/* Without a trace the end of the connection tells of the execve. */
@@ -61,8 +65,11 @@ int start_supervised(int sock, struct link *l, struct link_msg *msg, const int *
 	if (r == 0)
 		r = link_expect(l, LINK_OK, "the container's supervisor", &answer, fds, err);
 	*ret_how = NULL;
-	/* There was no execve to see: the process has said why, and ended with 255, as under any other runtime. */
-	if (r < 0 && failed.code < 0)
+	/*
+	 * Both say so: there was no execve to see, and the process has told why and ended with 255, as under any other
+	 * runtime. Whatever else the supervisor says is a failure, since then nobody has looked at the process.
+	 */
+	if (r == -ESRCH && failed.code < 0)
 		return 0;
 	if (r < 0)
 		return r;

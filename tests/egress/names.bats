@@ -387,7 +387,9 @@ left() {
 		[ "$output" = ENOTFOUND ]
 	fi
 	if command -v git >/dev/null; then
-		run -128 box git -c http.sslCAInfo="$W/cert.pem" ls-remote https://evil.test/x
+		# not in a folder whose own repository could be what it complains of
+		run -128 box git -C "$W" -c http.sslCAInfo="$W/cert.pem" ls-remote https://evil.test/x
+		echo "git: $output"
 		[[ $output = *'not resolve host'* ]]
 	fi
 }

@@ -41,11 +41,15 @@ sum() {
 
 # loops COMMAND...: every round, COMMAND FILE prints what is in the image's file.
 loops() {
-	local file want i
+	local file want got i
 	for file in small large; do
 		want=$(sum <"$ROOTFS/$file")
 		for ((i = 0; i < LOOPS; i++)); do
-			[ "$("$@" "/$file" | sum)" = "$want" ] || {
+			got=$(set -o pipefail; "$@" "/$file" | sum) || {
+				echo "round $i of $file: the command failed"
+				return 1
+			}
+			[ "$got" = "$want" ] || {
 				echo "round $i of $file: other bytes"
 				return 1
 			}
@@ -55,11 +59,15 @@ loops() {
 
 # terminal_loops COMMAND...: the same for COMMAND FILE on a terminal, where lines end in CR LF.
 terminal_loops() {
-	local file want i
+	local file want got i
 	for file in small large; do
 		want=$(sed 's/$/\r/' "$ROOTFS/$file.txt" | head -c -1 | sum)
 		for ((i = 0; i < LOOPS; i++)); do
-			[ "$("$@" "/$file.txt" | sum)" = "$want" ] || {
+			got=$(set -o pipefail; "$@" "/$file.txt" | sum) || {
+				echo "round $i of $file.txt: the command failed"
+				return 1
+			}
+			[ "$got" = "$want" ] || {
 				echo "round $i of $file.txt: other bytes"
 				return 1
 			}
@@ -78,7 +86,7 @@ captured() {
 	tar -C "$ROOTFS" -c . | docker import - "$RELAY_IMAGE" >/dev/null
 	docker_run() { docker run --rm --runtime agentrun "$RELAY_IMAGE" cat "$@"; }
 	loops docker_run
-	id=$(docker run -d --name "$N" --runtime agentrun "$RELAY_IMAGE" sleep 1000)
+	id=$(docker run -d --name "$N" --runtime agentrun "$RELAY_IMAGE" sleep 100000)
 	docker_exec() { docker exec "$N" cat "$@"; }
 	loops docker_exec
 	captured "$id"
@@ -102,7 +110,7 @@ captured() {
 	pm() { podman --runtime agentrun "$@" 3>&-; }
 	podman_run() { pm run --rm "${limits[@]}" --cgroup-parent "$MACHINE_CGROUP" "$RELAY_IMAGE" cat "$@"; }
 	loops podman_run
-	id=$(pm run -d "${limits[@]}" --cgroup-parent "$MACHINE_CGROUP" --name "$N" "$RELAY_IMAGE" sleep 1000)
+	id=$(pm run -d "${limits[@]}" --cgroup-parent "$MACHINE_CGROUP" --name "$N" "$RELAY_IMAGE" sleep 100000)
 	podman_exec() { pm exec "$N" cat "$@"; }
 	loops podman_exec
 	captured "$id"
@@ -204,13 +212,13 @@ cri_log() {
 	protoc -I "$BATS_TEST_DIRNAME/helpers" --descriptor_set_out="$MACHINE_DIR/cri.desc" cri.proto
 	containerd_start
 	CONTAINERD_UP=1
-	make_oci_archive "$MACHINE_DIR/rootfs" "$MACHINE_DIR/pause.tar" "$PAUSE_IMAGE" /bin/sleep 100000
+	make_oci_archive "$MACHINE_DIR/rootfs" "$MACHINE_DIR/pause.tar" "$PAUSE_IMAGE" /bin/sleep 10000000
 	make_oci_archive "$ROOTFS" "$MACHINE_DIR/relay-oci.tar" "$RELAY_IMAGE" /bin/sh
 	ctr -n k8s.io image import "$MACHINE_DIR/pause.tar" >/dev/null
 	ctr -n k8s.io image import "$MACHINE_DIR/relay-oci.tar" >/dev/null
 	wait_for 60 cri Version
 	POD=$(cri RunPodSandbox "$(jq -cn --argjson c "$(pod_config)" '{config: $c, runtime_handler: "agentrun"}')" | jq -r .pod_sandbox_id)
-	id=$(cri_start main false sleep 1000)
+	id=$(cri_start main false sleep 100000)
 	cri_exec() { cri ExecSync "$(jq -cn --arg c "$id" --arg f "$1" '{container_id: $c, cmd: ["cat", $f], timeout: 60}')"; }
 	loops cri_exec
 	captured "$id"

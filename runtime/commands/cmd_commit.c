@@ -93,7 +93,8 @@ const struct command cmd_commit = {
 	.details = "Nothing is done when somebody else has changed the same in the original since the\n"
 		   "session began, or a change is a device node, a set-id program or one with\n"
 		   "capabilities. Each file takes its place at once; a commit that was interrupted is\n"
-		   "finished by the next call. A running container is frozen while they do.",
+		   "finished by the next call. A running container is frozen for it, once most of it\n"
+		   "has been copied.",
 	.options = options,
 	.options_size = sizeof(struct commit_options),
 	.min_args = 1,
